@@ -1,0 +1,153 @@
+"""JSON ↔ objects.
+
+Guarantees
+    Decoding ignores unknown fields, accepts null where a list or map is declared (the server's empty slices), and takes
+    any string where a ``Literal`` of strings is declared. Encoding a resource writes its apiVersion and kind first.
+
+Errors
+    `DecodeError` names the kind and the field's path; TypeError names the class and field whose annotation does not
+    resolve.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import types
+import typing
+from collections.abc import Iterable, Iterator
+from functools import cache, reduce
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+import msgspec
+
+from kubewright.api.meta import ListMeta
+from kubewright.api.model import Model
+from kubewright.api.resource import Resource, resource_info
+
+__all__ = ["DecodeError", "convert", "declared_types", "decode", "encode", "split_list", "to_dict"]
+
+M = TypeVar("M", bound=Model)
+
+_json = msgspec.json.Encoder()
+
+
+class DecodeError(ValueError):
+    """JSON that does not fit the model; the message names the class and the path."""
+
+
+@cache
+def declared_types(model: type[Model]) -> dict[str, Any]:
+    """The fields' types as written, ``Annotated`` markers and ``Literal`` members included, by attribute name."""
+    try:
+        hints = typing.get_type_hints(model, include_extras=True)
+    except NameError as error:
+        where = _field_using(model, error.name or "")
+        raise TypeError(f"{model.__qualname__}{where}: the name {error.name!r} is not defined in its module") from error
+    return {name: hints[name] for name in model.__struct_fields__}
+
+
+def _field_using(model: type[Model], name: str) -> str:
+    for attribute, annotation in inspect.get_annotations(model).items():
+        if isinstance(annotation, str) and name in annotation:
+            return f".{attribute}"
+    return ""
+
+
+def _union(members: Iterable[Any]) -> Any:
+    return reduce(operator.or_, members)
+
+
+def _tolerant(hint: Any) -> Any:
+    """What the decoder checks for a declared type: its shape, not its constraints."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _tolerant(get_args(hint)[0])
+    if origin is Literal:
+        return _union(type(member) for member in get_args(hint))
+    if origin in {typing.Union, types.UnionType}:
+        return _union(_tolerant(arg) for arg in get_args(hint))
+    if origin in {list, dict}:
+        return origin[tuple(_tolerant(arg) for arg in get_args(hint))]
+    return hint
+
+
+def _models_in(hint: Any) -> Iterator[type[Model]]:
+    if isinstance(hint, type) and get_origin(hint) is None and issubclass(hint, Model):
+        yield hint
+    for arg in get_args(hint):
+        yield from _models_in(arg)
+
+
+def _prepare(model: type[Model], seen: set[type[Model]]) -> None:
+    """Swaps the annotations that the decoder will read for tolerant ones, here and in every model referred to."""
+    if model in seen:
+        return
+    seen.add(model)
+    annotations = {}
+    for name, hint in declared_types(model).items():
+        tolerant = _tolerant(hint)
+        annotations[name] = tolerant | None if get_origin(tolerant) in {list, dict} else tolerant
+        for nested in _models_in(tolerant):
+            _prepare(nested, seen)
+    model.__annotations__ = annotations
+
+
+@cache
+def _decoder(model: type[M]) -> msgspec.json.Decoder[M]:
+    _prepare(model, set())
+    return msgspec.json.Decoder(model)
+
+
+def decode(data: bytes | str | msgspec.Raw, model: type[M]) -> M:
+    """One object from JSON. Raises `DecodeError` where it does not fit."""
+    try:
+        result: M = _decoder(model).decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DecodeError(f"not a {model.__qualname__}: {error}") from error
+    return result
+
+
+def convert(data: Any, model: type[M]) -> M:
+    """One object from decoded JSON (dicts and lists). Raises `DecodeError` where it does not fit."""
+    _decoder(model)
+    try:
+        return msgspec.convert(data, model)
+    except msgspec.ValidationError as error:
+        raise DecodeError(f"not a {model.__qualname__}: {error}") from error
+
+
+def encode(obj: Model) -> bytes:
+    """JSON of one object; a resource's apiVersion and kind come first."""
+    body = _json.encode(obj)
+    if not isinstance(obj, Resource):
+        return body
+    info = resource_info(type(obj))
+    head = _json.encode({"apiVersion": info.api_version, "kind": info.kind})
+    return head[:-1] + (b"," if len(body) > 2 else b"") + body[1:]
+
+
+def to_dict(obj: Model) -> dict[str, Any]:
+    """The same as `encode`, as dicts and lists."""
+    body: dict[str, Any] = msgspec.to_builtins(obj)
+    if not isinstance(obj, Resource):
+        return body
+    info = resource_info(type(obj))
+    return {"apiVersion": info.api_version, "kind": info.kind, **body}
+
+
+class _RawList(msgspec.Struct):
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    items: list[msgspec.Raw] | None = None
+
+
+_raw_list = msgspec.json.Decoder(_RawList)
+
+
+def split_list(data: bytes) -> tuple[ListMeta, list[bytes]]:
+    """A list's metadata and its items' own JSON. Each item is a copy: a view would keep the whole list alive."""
+    try:
+        raw = _raw_list.decode(data)
+    except msgspec.DecodeError as error:
+        raise DecodeError(f"not a list of objects: {error}") from error
+    return decode(raw.metadata, ListMeta), [bytes(item) for item in raw.items or ()]

@@ -1,0 +1,156 @@
+"""Label and field selectors as the API server reads them from a query string.
+
+Grammar: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#api
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kubewright.api.meta import LabelSelector
+
+__all__ = ["FieldSelector", "LabelRequirement", "Selector", "SelectorError", "format_labels"]
+
+
+class SelectorError(ValueError):
+    """A selector that does not parse; the message quotes it."""
+
+
+Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+
+
+@dataclass(frozen=True)
+class LabelRequirement:
+    """One comma-separated part of a label selector."""
+
+    key: str
+    operator: Operator
+    values: frozenset[str] = frozenset()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        value = labels.get(self.key)
+        match self.operator:
+            case "In":
+                return value is not None and value in self.values
+            case "NotIn":
+                return value is None or value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+            case "Gt" | "Lt":
+                bound = int(next(iter(self.values)))
+                if value is None or not re.fullmatch(r"-?\d+", value):
+                    return False
+                return int(value) > bound if self.operator == "Gt" else int(value) < bound
+
+    def __str__(self) -> str:
+        values = sorted(self.values)
+        match self.operator:
+            case "In" if len(values) == 1:
+                return f"{self.key}={values[0]}"
+            case "NotIn" if len(values) == 1:
+                return f"{self.key}!={values[0]}"
+            case "In" | "NotIn":
+                return f"{self.key} {self.operator.lower()} ({','.join(values)})"
+            case "Exists":
+                return self.key
+            case "DoesNotExist":
+                return f"!{self.key}"
+            case "Gt" | "Lt":
+                return f"{self.key}{'>' if self.operator == 'Gt' else '<'}{values[0]}"
+
+
+_KEY = r"[A-Za-z0-9][A-Za-z0-9_./-]*"
+_VALUE = r"[A-Za-z0-9_.-]*"
+_FORMS: tuple[tuple[re.Pattern[str], Operator], ...] = (
+    (re.compile(rf"(?P<key>{_KEY})\s*(?:==?)\s*(?P<value>{_VALUE})"), "In"),
+    (re.compile(rf"(?P<key>{_KEY})\s*!=\s*(?P<value>{_VALUE})"), "NotIn"),
+    (re.compile(rf"(?P<key>{_KEY})\s+in\s*\((?P<values>[^()]*)\)"), "In"),
+    (re.compile(rf"(?P<key>{_KEY})\s+notin\s*\((?P<values>[^()]*)\)"), "NotIn"),
+    (re.compile(rf"(?P<key>{_KEY})\s*>\s*(?P<value>-?\d+)"), "Gt"),
+    (re.compile(rf"(?P<key>{_KEY})\s*<\s*(?P<value>-?\d+)"), "Lt"),
+    (re.compile(rf"(?P<key>{_KEY})"), "Exists"),
+    (re.compile(rf"!\s*(?P<key>{_KEY})"), "DoesNotExist"),
+)
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A label selector: all its requirements must hold; none at all matches everything."""
+
+    requirements: tuple[LabelRequirement, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Selector:
+        """Reads ``app=web,tier in (a,b),!canary``; raises `SelectorError`."""
+        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)] if text.strip() else []
+        return cls(tuple(_requirement(part, text) for part in parts))
+
+    @classmethod
+    def from_labels(cls, labels: Mapping[str, str]) -> Selector:
+        return cls(tuple(LabelRequirement(key, "In", frozenset({value})) for key, value in sorted(labels.items())))
+
+    @classmethod
+    def from_object(cls, selector: LabelSelector) -> Selector:
+        """The selector in an object's spec, such as a StatefulSet's."""
+        expressions = tuple(
+            LabelRequirement(expression.key, expression.operator, frozenset(expression.values or ()))
+            for expression in selector.match_expressions or ()
+        )
+        return cls(cls.from_labels(selector.match_labels or {}).requirements + expressions)
+
+    def matches(self, labels: Mapping[str, str] | None) -> bool:
+        have = labels or {}
+        return all(requirement.matches(have) for requirement in self.requirements)
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
+
+
+def _requirement(part: str, text: str) -> LabelRequirement:
+    for form, operator in _FORMS:
+        if match := form.fullmatch(part):
+            found = match.groupdict()
+            if "values" in found:
+                values = frozenset(value.strip() for value in found["values"].split(","))
+            else:
+                values = frozenset({found["value"]}) if "value" in found else frozenset()
+            return LabelRequirement(found["key"], operator, values)
+    raise SelectorError(f"unable to parse requirement {part!r} of label selector {text!r}")
+
+
+@dataclass(frozen=True)
+class FieldSelector:
+    """A field selector: ``metadata.name=x,status.phase!=Running``; which fields a kind offers is the server's business."""
+
+    terms: tuple[tuple[str, bool, str], ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> FieldSelector:
+        terms = []
+        for part in (part.strip() for part in text.split(",") if part.strip()):
+            match = re.fullmatch(r"(?P<path>[^=!]+)(?P<op>==|=|!=)(?P<value>.*)", part)
+            if match is None:
+                raise SelectorError(f"invalid selector: {text!r}; can't understand {part!r}")
+            terms.append((match["path"].strip(), match["op"] != "!=", match["value"].strip()))
+        return cls(tuple(terms))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(path for path, _, _ in self.terms)
+
+    def matches(self, value_of: Callable[[str], str]) -> bool:
+        """``value_of`` gives a field's text, empty where the object lacks it."""
+        return all((value_of(path) == value) is equal for path, equal, value in self.terms)
+
+    def __str__(self) -> str:
+        return ",".join(f"{path}{'=' if equal else '!='}{value}" for path, equal, value in self.terms)
+
+
+def format_labels(labels: Mapping[str, str]) -> str:
+    """``app=web,tier=a``, for a query or a message."""
+    return str(Selector.from_labels(labels))
