@@ -1,0 +1,214 @@
+"""`Store`: every object at every retained revision.
+
+Guarantees
+    Each write makes one new revision and one `Change`; changes are seen in the order of their revisions. Objects are
+    never changed in place, so what a reader got stays as it was. All calls are synchronous: between two awaits of the
+    caller nobody else writes.
+
+Errors
+    `Compacted` for a revision that is no longer retained. The caller has checked existence before `create`, `update` and
+    `delete`: they raise KeyError otherwise.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Literal, NamedTuple
+
+from kubewright.devcluster.objects import Object, with_metadata
+
+__all__ = ["Change", "ChangeType", "Compacted", "GroupResource", "Store"]
+
+ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+class GroupResource(NamedTuple):
+    """Where objects are kept: one place for all versions of a kind."""
+
+    group: str
+    plural: str
+
+    def __str__(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+class Change(NamedTuple):
+    """One write. ``new`` carries the write's resource version, of a deletion too, where it is the last state."""
+
+    revision: int
+    type: ChangeType
+    resource: GroupResource
+    namespace: str
+    name: str
+    old: Object | None
+    new: Object
+
+
+class Compacted(LookupError):
+    """The revision is older than what the store still knows."""
+
+    def __init__(self, requested: int, oldest: int) -> None:
+        super().__init__(f"too old resource version: {requested} ({oldest})")
+        self.requested = requested
+        self.oldest = oldest
+
+
+_revision_of = attrgetter("revision")
+
+
+class _Shelf:
+    """The objects of one resource, in etcd's order of keys, and its part of the log."""
+
+    __slots__ = ("keys", "listeners", "log", "objects")
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Object] = {}
+        self.keys: list[str] = []
+        self.log: list[Change] = []
+        self.listeners: dict[int, Callable[[], None]] = {}
+
+
+def _key(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
+class Store:
+    """Objects by resource, namespace and name, with a log of ``retained`` changes at least.
+
+    ``first_revision`` is the revision of the empty store.
+    """
+
+    def __init__(self, *, first_revision: int, retained: int = 10_000) -> None:
+        self._revision = first_revision
+        self._oldest = first_revision
+        self._retained = retained
+        self._shelves: dict[GroupResource, _Shelf] = {}
+        self._log: list[Change] = []
+        self._listeners: dict[int, Callable[[], None]] = {}
+        self._subscriptions = 0
+
+    @property
+    def revision(self) -> int:
+        """Of the latest write."""
+        return self._revision
+
+    @property
+    def oldest(self) -> int:
+        """Everything after this revision is still in the log, and lists can be read as of it."""
+        return self._oldest
+
+    # Reading
+
+    def get(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        """One object as it is now; ``namespace`` is empty for cluster-scoped ones."""
+        shelf = self._shelves.get(resource)
+        return shelf.objects.get(_key(namespace, name)) if shelf else None
+
+    def list(self, resource: GroupResource, namespace: str = "", *, at: int | None = None) -> Sequence[Object]:
+        """The objects of one namespace, or of all, in order of ``namespace/name``; as of revision ``at`` if given."""
+        shelf = self._shelves.get(resource)
+        if shelf is None:
+            return []
+        if at is not None and at < self._revision:
+            past = self._as_of(shelf, at)
+            prefix = f"{namespace}/" if namespace else ""
+            return [past[key] for key in sorted(past) if key.startswith(prefix)]
+        keys = shelf.keys
+        if namespace:  # "0" is the character after "/"
+            keys = keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}0")]
+        return [shelf.objects[key] for key in keys]
+
+    def _as_of(self, shelf: _Shelf, revision: int) -> dict[str, Object]:
+        if revision < self._oldest:
+            raise Compacted(revision, self._oldest)
+        objects = dict(shelf.objects)
+        for change in reversed(shelf.log):
+            if change.revision <= revision:
+                break
+            key = _key(change.namespace, change.name)
+            if change.old is None:
+                del objects[key]
+            else:
+                objects[key] = change.old
+        return objects
+
+    def resources(self) -> Iterator[GroupResource]:
+        """The resources that have, or had, objects."""
+        return iter(tuple(self._shelves))
+
+    # Writing
+
+    def create(self, resource: GroupResource, namespace: str, name: str, obj: Object) -> Object:
+        """Adds an object and returns it with its resource version."""
+        key = _key(namespace, name)
+        shelf = self._shelves.setdefault(resource, _Shelf())
+        if key in shelf.objects:
+            raise KeyError(f"{resource} {key} exists")
+        insort(shelf.keys, key)
+        return self._write(shelf, key, Change(self._revision + 1, "ADDED", resource, namespace, name, None, obj))
+
+    def update(self, resource: GroupResource, namespace: str, name: str, obj: Object) -> Object:
+        """Replaces an object and returns it with its new resource version."""
+        key = _key(namespace, name)
+        shelf = self._shelves[resource]
+        old = shelf.objects[key]
+        return self._write(shelf, key, Change(self._revision + 1, "MODIFIED", resource, namespace, name, old, obj))
+
+    def delete(self, resource: GroupResource, namespace: str, name: str) -> Object:
+        """Removes an object and returns its last state, with the resource version of the deletion."""
+        key = _key(namespace, name)
+        shelf = self._shelves[resource]
+        old = shelf.objects[key]
+        return self._write(shelf, key, Change(self._revision + 1, "DELETED", resource, namespace, name, old, old))
+
+    def _write(self, shelf: _Shelf, key: str, change: Change) -> Object:
+        stored = with_metadata(change.new, resourceVersion=str(change.revision))
+        change = change._replace(new=stored)
+        if change.type == "DELETED":
+            del shelf.objects[key]
+            del shelf.keys[bisect_left(shelf.keys, key)]
+        else:
+            shelf.objects[key] = stored
+        self._revision = change.revision
+        shelf.log.append(change)
+        self._log.append(change)
+        if len(self._log) >= 2 * self._retained:
+            self.compact(self._log[-self._retained - 1].revision)
+        for listener in (*shelf.listeners.values(), *self._listeners.values()):
+            listener()
+        return stored
+
+    # The log
+
+    def changes(
+        self, after: int, *, resource: GroupResource | None = None, limit: int | None = None
+    ) -> Sequence[Change]:
+        """What was written after a revision, to one resource or to all, oldest first. Raises `Compacted`."""
+        if after < self._oldest:
+            raise Compacted(after, self._oldest)
+        if resource is None:
+            log = self._log
+        else:
+            shelf = self._shelves.get(resource)
+            log = shelf.log if shelf else []
+        start = bisect_right(log, after, key=_revision_of)
+        return log[start : None if limit is None else start + limit]
+
+    def subscribe(self, listener: Callable[[], None], *, resource: GroupResource | None = None) -> Callable[[], None]:
+        """Calls ``listener`` after each write, to one resource or to any, until the function returned is called.
+
+        A listener is called in the middle of a write: it may set an event, and must not write.
+        """
+        listeners = self._listeners if resource is None else self._shelves.setdefault(resource, _Shelf()).listeners
+        self._subscriptions += 1
+        number = self._subscriptions
+        listeners[number] = listener
+        return lambda: listeners.pop(number, None) and None
+
+    def compact(self, revision: int) -> None:
+        """Forgets the history up to a revision; watches and lists from before it get `Compacted`."""
+        self._oldest = max(self._oldest, min(revision, self._revision))
+        for log in (self._log, *(shelf.log for shelf in self._shelves.values())):
+            del log[: bisect_right(log, self._oldest, key=_revision_of)]
