@@ -1,0 +1,9 @@
+"""Structural schemas: validate, default and prune objects, with the API server's own wording of errors. No I/O.
+
+Start with `Structural`; `FieldError` is what it finds and `invalid_status` what a server answers with.
+"""
+
+from kubewright.schema.errors import FieldError, invalid_status
+from kubewright.schema.structural import Structural
+
+__all__ = ["FieldError", "Structural", "invalid_status"]
