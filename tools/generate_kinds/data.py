@@ -66,6 +66,11 @@ class Data:
                 waiting.extend(references(self.definitions[name]))
         return seen
 
+    def statuses(self) -> set[str]:
+        """The definitions that are some kind's status."""
+        properties = (self.definitions[name].get("properties", {}) for name in self.kinds())
+        return {name for nested in properties for name in references(nested.get("status", {}))}
+
     def subresources_of(self, group_version: str, plural: str) -> set[str]:
         heads = (entry["name"].partition("/") for entry in self.resources[group_version])
         return {rest for head, _, rest in heads if head == plural and rest}

@@ -78,6 +78,11 @@ class ResourceInfo(Struct, frozen=True, kw_only=True):
         return self.scope == "Namespaced"
 
     @property
+    def custom(self) -> bool:
+        """Whether a CustomResourceDefinition defines it, rather than the API server itself."""
+        return "." in self.group and not self.group.endswith(".k8s.io")
+
+    @property
     def qualified_plural(self) -> str:
         """``databases.apps.example.com``: the name of its CRD, and how messages name it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural

@@ -54,7 +54,7 @@ class CustomResourceConversion(Model):
 )
 class CustomResourceDefinition(Resource):
     spec: CustomResourceDefinitionSpec
-    status: CustomResourceDefinitionStatus | None = None
+    status: CustomResourceDefinitionStatus = field(default_factory=lambda: CustomResourceDefinitionStatus())
 
 
 class CustomResourceDefinitionCondition(Model):
@@ -115,7 +115,7 @@ class CustomResourceSubresourceStatus(Model):
 
 class CustomResourceSubresources(Model):
     scale: CustomResourceSubresourceScale | None = None
-    status: CustomResourceSubresourceStatus | None = None
+    status: CustomResourceSubresourceStatus = field(default_factory=lambda: CustomResourceSubresourceStatus())
 
 
 class CustomResourceValidation(Model):

@@ -12,8 +12,8 @@ __all__ = ["KINDS", "APIService", "APIServiceCondition", "APIServiceSpec", "APIS
 
 @resource("apiregistration.k8s.io/v1", plural="apiservices", scope="Cluster", categories=["api-extensions"])
 class APIService(Resource):
-    spec: APIServiceSpec | None = None
-    status: APIServiceStatus | None = None
+    spec: APIServiceSpec
+    status: APIServiceStatus = field(default_factory=lambda: APIServiceStatus())
 
 
 class APIServiceCondition(Model):

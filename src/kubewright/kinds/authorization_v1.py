@@ -40,8 +40,8 @@ class LabelSelectorAttributes(Model):
 
 @resource("authorization.k8s.io/v1", plural="localsubjectaccessreviews")
 class LocalSubjectAccessReview(Resource):
-    spec: SubjectAccessReviewSpec
-    status: SubjectAccessReviewStatus | None = None
+    spec: SubjectAccessReviewSpec = field(default_factory=lambda: SubjectAccessReviewSpec())
+    status: SubjectAccessReviewStatus = field(default_factory=lambda: SubjectAccessReviewStatus())
 
 
 class NonResourceAttributes(Model):
@@ -75,8 +75,8 @@ class ResourceRule(Model):
 
 @resource("authorization.k8s.io/v1", plural="selfsubjectaccessreviews", scope="Cluster")
 class SelfSubjectAccessReview(Resource):
-    spec: SelfSubjectAccessReviewSpec
-    status: SubjectAccessReviewStatus | None = None
+    spec: SelfSubjectAccessReviewSpec = field(default_factory=lambda: SelfSubjectAccessReviewSpec())
+    status: SubjectAccessReviewStatus = field(default_factory=lambda: SubjectAccessReviewStatus())
 
 
 class SelfSubjectAccessReviewSpec(Model):
@@ -86,8 +86,8 @@ class SelfSubjectAccessReviewSpec(Model):
 
 @resource("authorization.k8s.io/v1", plural="selfsubjectrulesreviews", scope="Cluster")
 class SelfSubjectRulesReview(Resource):
-    spec: SelfSubjectRulesReviewSpec
-    status: SubjectRulesReviewStatus | None = None
+    spec: SelfSubjectRulesReviewSpec = field(default_factory=lambda: SelfSubjectRulesReviewSpec())
+    status: SubjectRulesReviewStatus = field(default_factory=lambda: SubjectRulesReviewStatus())
 
 
 class SelfSubjectRulesReviewSpec(Model):
@@ -96,8 +96,8 @@ class SelfSubjectRulesReviewSpec(Model):
 
 @resource("authorization.k8s.io/v1", plural="subjectaccessreviews", scope="Cluster")
 class SubjectAccessReview(Resource):
-    spec: SubjectAccessReviewSpec
-    status: SubjectAccessReviewStatus | None = None
+    spec: SubjectAccessReviewSpec = field(default_factory=lambda: SubjectAccessReviewSpec())
+    status: SubjectAccessReviewStatus = field(default_factory=lambda: SubjectAccessReviewStatus())
 
 
 class SubjectAccessReviewSpec(Model):
@@ -110,7 +110,7 @@ class SubjectAccessReviewSpec(Model):
 
 
 class SubjectAccessReviewStatus(Model):
-    allowed: bool
+    allowed: bool = False
     denied: bool | None = None
     evaluation_error: str | None = None
     reason: str | None = None
@@ -118,9 +118,9 @@ class SubjectAccessReviewStatus(Model):
 
 class SubjectRulesReviewStatus(Model):
     evaluation_error: str | None = None
-    incomplete: bool
-    non_resource_rules: list[NonResourceRule]
-    resource_rules: list[ResourceRule]
+    incomplete: bool = False
+    non_resource_rules: list[NonResourceRule] = field(default_factory=list)
+    resource_rules: list[ResourceRule] = field(default_factory=list)
 
 
 KINDS: tuple[type[Resource], ...] = (

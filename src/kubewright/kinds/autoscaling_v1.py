@@ -28,7 +28,7 @@ class CrossVersionObjectReference(Model):
 @resource("autoscaling/v1", plural="horizontalpodautoscalers", short_names=["hpa"], categories=["all"])
 class HorizontalPodAutoscaler(Resource):
     spec: HorizontalPodAutoscalerSpec
-    status: HorizontalPodAutoscalerStatus | None = None
+    status: HorizontalPodAutoscalerStatus = field(default_factory=lambda: HorizontalPodAutoscalerStatus())
 
 
 class HorizontalPodAutoscalerSpec(Model):
@@ -40,16 +40,16 @@ class HorizontalPodAutoscalerSpec(Model):
 
 class HorizontalPodAutoscalerStatus(Model):
     current_cpu_utilization_percentage: Int32 | None = field(default=None, name="currentCPUUtilizationPercentage")
-    current_replicas: Int32
-    desired_replicas: Int32
+    current_replicas: Int32 = 0
+    desired_replicas: Int32 = 0
     last_scale_time: Time | None = None
     observed_generation: Int64 | None = None
 
 
 @resource("autoscaling/v1")
 class Scale(Resource):
-    spec: ScaleSpec | None = None
-    status: ScaleStatus | None = None
+    spec: ScaleSpec = field(default_factory=lambda: ScaleSpec())
+    status: ScaleStatus = field(default_factory=lambda: ScaleStatus())
 
 
 class ScaleSpec(Model):
@@ -57,7 +57,7 @@ class ScaleSpec(Model):
 
 
 class ScaleStatus(Model):
-    replicas: Int32
+    replicas: Int32 = 0
     selector: str | None = None
 
 

@@ -820,7 +820,7 @@ class LifecycleHandler(Model):
 
 @resource("v1", plural="limitranges", short_names=["limits"])
 class LimitRange(Resource):
-    spec: LimitRangeSpec | None = None
+    spec: LimitRangeSpec
 
 
 class LimitRangeItem(Model):
@@ -875,8 +875,8 @@ class NFSVolumeSource(Model):
 
 @resource("v1", plural="namespaces", scope="Cluster", short_names=["ns"])
 class Namespace(Resource):
-    spec: NamespaceSpec | None = None
-    status: NamespaceStatus | None = None
+    spec: NamespaceSpec = field(default_factory=lambda: NamespaceSpec())
+    status: NamespaceStatus = field(default_factory=lambda: NamespaceStatus())
 
 
 class NamespaceCondition(Model):
@@ -898,8 +898,8 @@ class NamespaceStatus(Model):
 
 @resource("v1", plural="nodes", scope="Cluster", short_names=["no"])
 class Node(Resource):
-    spec: NodeSpec | None = None
-    status: NodeStatus | None = None
+    spec: NodeSpec = field(default_factory=lambda: NodeSpec())
+    status: NodeStatus = field(default_factory=lambda: NodeStatus())
 
 
 class NodeAddress(Model):
@@ -1051,14 +1051,14 @@ class ObjectReference(Model):
 
 @resource("v1", plural="persistentvolumes", scope="Cluster", short_names=["pv"])
 class PersistentVolume(Resource):
-    spec: PersistentVolumeSpec | None = None
-    status: PersistentVolumeStatus | None = None
+    spec: PersistentVolumeSpec = field(default_factory=lambda: PersistentVolumeSpec())
+    status: PersistentVolumeStatus = field(default_factory=lambda: PersistentVolumeStatus())
 
 
 @resource("v1", plural="persistentvolumeclaims", short_names=["pvc"])
 class PersistentVolumeClaim(Resource):
-    spec: PersistentVolumeClaimSpec | None = None
-    status: PersistentVolumeClaimStatus | None = None
+    spec: PersistentVolumeClaimSpec = field(default_factory=lambda: PersistentVolumeClaimSpec())
+    status: PersistentVolumeClaimStatus = field(default_factory=lambda: PersistentVolumeClaimStatus())
 
 
 class PersistentVolumeClaimCondition(Model):
@@ -1096,7 +1096,7 @@ class PersistentVolumeClaimStatus(Model):
 
 class PersistentVolumeClaimTemplate(Model):
     metadata: ObjectMeta | None = None
-    spec: PersistentVolumeClaimSpec
+    spec: PersistentVolumeClaimSpec = field(default_factory=lambda: PersistentVolumeClaimSpec())
 
 
 class PersistentVolumeClaimVolumeSource(Model):
@@ -1152,8 +1152,8 @@ class PhotonPersistentDiskVolumeSource(Model):
 
 @resource("v1", plural="pods", short_names=["po"], categories=["all"])
 class Pod(Resource):
-    spec: PodSpec | None = None
-    status: PodStatus | None = None
+    spec: PodSpec
+    status: PodStatus = field(default_factory=lambda: PodStatus())
 
 
 class PodAffinity(Model):
@@ -1337,7 +1337,7 @@ class PodTemplate(Resource):
 
 class PodTemplateSpec(Model):
     metadata: ObjectMeta | None = None
-    spec: PodSpec | None = None
+    spec: PodSpec
 
 
 class PodVolumeHealth(Model):
@@ -1421,8 +1421,8 @@ class RBDVolumeSource(Model):
     scale=Scale(spec=".spec.replicas", status=".status.replicas"),
 )
 class ReplicationController(Resource):
-    spec: ReplicationControllerSpec | None = None
-    status: ReplicationControllerStatus | None = None
+    spec: ReplicationControllerSpec = field(default_factory=lambda: ReplicationControllerSpec())
+    status: ReplicationControllerStatus = field(default_factory=lambda: ReplicationControllerStatus())
 
 
 class ReplicationControllerCondition(Model):
@@ -1446,7 +1446,7 @@ class ReplicationControllerStatus(Model):
     fully_labeled_replicas: Int32 | None = None
     observed_generation: Int64 | None = None
     ready_replicas: Int32 | None = None
-    replicas: Int32
+    replicas: Int32 = 0
 
 
 class ResourceClaim(Model):
@@ -1468,8 +1468,8 @@ class ResourceHealth(Model):
 
 @resource("v1", plural="resourcequotas", short_names=["quota"])
 class ResourceQuota(Resource):
-    spec: ResourceQuotaSpec | None = None
-    status: ResourceQuotaStatus | None = None
+    spec: ResourceQuotaSpec = field(default_factory=lambda: ResourceQuotaSpec())
+    status: ResourceQuotaStatus = field(default_factory=lambda: ResourceQuotaStatus())
 
 
 class ResourceQuotaSpec(Model):
@@ -1597,8 +1597,8 @@ class SecurityContext(Model):
 
 @resource("v1", plural="services", short_names=["svc"], categories=["all"])
 class Service(Resource):
-    spec: ServiceSpec | None = None
-    status: ServiceStatus | None = None
+    spec: ServiceSpec = field(default_factory=lambda: ServiceSpec())
+    status: ServiceStatus = field(default_factory=lambda: ServiceStatus())
 
 
 @resource("v1", plural="serviceaccounts", short_names=["sa"])

@@ -18,7 +18,7 @@ class Event(Resource):
     deprecated_first_timestamp: Time | None = None
     deprecated_last_timestamp: Time | None = None
     deprecated_source: core_v1.EventSource | None = None
-    event_time: MicroTime
+    event_time: MicroTime | None = None
     note: str | None = None
     reason: str | None = None
     regarding: core_v1.ObjectReference | None = None
@@ -31,7 +31,7 @@ class Event(Resource):
 
 class EventSeries(Model):
     count: Int32
-    last_observed_time: MicroTime
+    last_observed_time: MicroTime | None = None
 
 
 KINDS: tuple[type[Resource], ...] = (Event,)

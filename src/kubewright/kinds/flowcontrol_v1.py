@@ -44,8 +44,8 @@ class FlowDistinguisherMethod(Model):
 
 @resource("flowcontrol.apiserver.k8s.io/v1", plural="flowschemas", scope="Cluster")
 class FlowSchema(Resource):
-    spec: FlowSchemaSpec | None = None
-    status: FlowSchemaStatus | None = None
+    spec: FlowSchemaSpec
+    status: FlowSchemaStatus = field(default_factory=lambda: FlowSchemaStatus())
 
 
 class FlowSchemaCondition(Model):
@@ -96,8 +96,8 @@ class PolicyRulesWithSubjects(Model):
 
 @resource("flowcontrol.apiserver.k8s.io/v1", plural="prioritylevelconfigurations", scope="Cluster")
 class PriorityLevelConfiguration(Resource):
-    spec: PriorityLevelConfigurationSpec | None = None
-    status: PriorityLevelConfigurationStatus | None = None
+    spec: PriorityLevelConfigurationSpec
+    status: PriorityLevelConfigurationStatus = field(default_factory=lambda: PriorityLevelConfigurationStatus())
 
 
 class PriorityLevelConfigurationCondition(Model):

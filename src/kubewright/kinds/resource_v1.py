@@ -156,7 +156,7 @@ class DeviceClaimConfiguration(Model):
 
 @resource("resource.k8s.io/v1", plural="deviceclasses", scope="Cluster")
 class DeviceClass(Resource):
-    spec: DeviceClassSpec
+    spec: DeviceClassSpec = field(default_factory=lambda: DeviceClassSpec())
 
 
 class DeviceClassConfiguration(Model):
@@ -276,8 +276,8 @@ class OpaqueDeviceConfiguration(Model):
 
 @resource("resource.k8s.io/v1", plural="resourceclaims")
 class ResourceClaim(Resource):
-    spec: ResourceClaimSpec
-    status: ResourceClaimStatus | None = None
+    spec: ResourceClaimSpec = field(default_factory=lambda: ResourceClaimSpec())
+    status: ResourceClaimStatus = field(default_factory=lambda: ResourceClaimStatus())
 
 
 class ResourceClaimConsumerReference(Model):
@@ -304,7 +304,7 @@ class ResourceClaimTemplate(Resource):
 
 class ResourceClaimTemplateSpec(Model):
     metadata: ObjectMeta | None = None
-    spec: ResourceClaimSpec
+    spec: ResourceClaimSpec = field(default_factory=lambda: ResourceClaimSpec())
 
 
 class ResourcePool(Model):

@@ -33,7 +33,7 @@ __all__ = [
 
 @resource("storage.k8s.io/v1", plural="csidrivers", scope="Cluster")
 class CSIDriver(Resource):
-    spec: CSIDriverSpec
+    spec: CSIDriverSpec = field(default_factory=lambda: CSIDriverSpec())
 
 
 class CSIDriverSpec(Model):
@@ -53,7 +53,7 @@ class CSIDriverSpec(Model):
 @resource("storage.k8s.io/v1", plural="csinodes", scope="Cluster")
 class CSINode(Resource):
     spec: CSINodeSpec
-    status: CSINodeStatus | None = None
+    status: CSINodeStatus = field(default_factory=lambda: CSINodeStatus())
 
 
 class CSINodeDriver(Model):
@@ -112,7 +112,7 @@ class TokenRequest(Model):
 @resource("storage.k8s.io/v1", plural="volumeattachments", scope="Cluster")
 class VolumeAttachment(Resource):
     spec: VolumeAttachmentSpec
-    status: VolumeAttachmentStatus | None = None
+    status: VolumeAttachmentStatus = field(default_factory=lambda: VolumeAttachmentStatus())
 
 
 class VolumeAttachmentSource(Model):
@@ -128,7 +128,7 @@ class VolumeAttachmentSpec(Model):
 
 class VolumeAttachmentStatus(Model):
     attach_error: VolumeError | None = None
-    attached: bool
+    attached: bool = False
     attachment_metadata: dict[str, str] | None = None
     detach_error: VolumeError | None = None
 

@@ -1,0 +1,156 @@
+"""`Controller`: a specification at work. Informers' events become requests, workers reconcile them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from kubewright.api import Clock, Conflict, Resource, resource_info
+from kubewright.cache import Cache, Event, Informer
+from kubewright.client import Client, TransportError
+from kubewright.controller.context import RunEnvironment
+from kubewright.controller.outcome import TerminalError
+from kubewright.controller.predicates import Predicate, any_change, default_predicate
+from kubewright.controller.queue import Backoff, Priority, QueueClosed, WorkQueue
+from kubewright.controller.request import Request
+from kubewright.controller.run import Run
+from kubewright.controller.spec import ControllerSpec
+from kubewright.controller.watches import Mapper, owned_by
+from kubewright.controller.writes import AppliedIntents
+from kubewright.telemetry import Log
+
+__all__ = ["Controller"]
+
+R = TypeVar("R", bound=Resource)
+
+
+class Controller(Generic[R]):
+    """Runs one `ControllerSpec`.
+
+    Guarantees: no two runs of one object at a time; nothing runs before every declared kind is in step with the server,
+    nor while one has fallen out of it; a failed run is retried with growing delay and disturbs no other object.
+    Assumptions: the cache is run by the caller, and is new to this controller when it is constructed.
+    """
+
+    def __init__(
+        self,
+        spec: ControllerSpec[R],
+        *,
+        client: Client,
+        cache: Cache,
+        clock: Clock,
+        rng: random.Random,
+        log: Log,
+        field_manager: str,
+    ) -> None:
+        self.spec = spec
+        self.queue = WorkQueue(Backoff(rng))
+        self._rng = rng
+        self._log = log.bind(controller=spec.name, kind=resource_info(spec.kind).kind)
+        self._applied = AppliedIntents(field_manager)
+        env = RunEnvironment(
+            name=spec.name, kinds=spec.kinds, client=client, cache=cache, clock=clock, applied=self._applied
+        )
+        self._informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.kinds]
+        self._run = Run(spec, env)
+        self._subscribe(env)
+
+    def _subscribe(self, env: RunEnvironment) -> None:
+        info = resource_info(self.spec.kind)
+        predicate = self.spec.when or default_predicate(info)
+        env.informer(self.spec.kind).subscribe(self._primary_changed(predicate))
+        for kind in self.spec.owns:
+            env.informer(kind).subscribe(self._related_changed(owned_by(info), any_change))
+            env.informer(kind).subscribe(self._forget_deleted(resource_info(kind).qualified_plural))
+        for watch in self.spec.watches:
+            env.informer(watch.kind).subscribe(self._related_changed(watch.to, watch.predicate))
+
+    def _primary_changed(self, predicate: Predicate) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if predicate(event):
+                namespace, name = event.key
+                priority = Priority.BACKGROUND if event.initial else Priority.EDIT
+                self.queue.add(Request(None, namespace, name), priority)
+
+        return handle
+
+    def _related_changed(self, to: Mapper, predicate: Predicate) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if not predicate(event):
+                return
+            priority = Priority.BACKGROUND if event.initial else Priority.NORMAL
+            for obj in (event.old_obj, event.obj):
+                for request in to(obj) if obj is not None else ():
+                    self.queue.add(request, priority)
+
+        return handle
+
+    def _forget_deleted(self, plural: str) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if event.new is None:
+                self._applied.forget((plural, *event.key))
+
+        return handle
+
+    async def run(self) -> None:
+        """Works until `stop`. Cancellation ends the runs in flight."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for number in range(self.spec.workers):
+                    tasks.create_task(self._work(), name=f"{self.spec.name}-worker-{number}")
+        finally:
+            self.queue.close()
+
+    def stop(self) -> None:
+        """Starts nothing new; `run` returns when the runs in flight have ended."""
+        self.queue.close()
+
+    async def settled(self) -> None:
+        """Waits until nothing runs and nothing is ready to run (delayed retries aside)."""
+        await self.queue.idle()
+
+    async def _work(self) -> None:
+        while True:
+            await self._in_step()
+            try:
+                request = await self.queue.get()
+            except QueueClosed:
+                return
+            try:
+                if all(informer.live for informer in self._informers):
+                    await self._reconcile(request)
+                else:
+                    self.queue.add(request)
+            finally:
+                self.queue.done(request)
+
+    async def _in_step(self) -> None:
+        """Waits until every kind is live: acting on a cache that lost its server would be acting on the past."""
+        for informer in self._informers:
+            await informer.synced()
+
+    async def _reconcile(self, request: Request) -> None:
+        reconcile_id = f"{self._rng.getrandbits(64):016x}"
+        log = self._log.bind(namespace=request.namespace, name=request.name, reconcile_id=reconcile_id)
+        try:
+            result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
+        except TerminalError as error:
+            self.queue.forget(request)
+            log.error("reconcile failed for good; it runs again when the object changes", error=str(error))
+        except Conflict as error:
+            log.debug("overtaken by another change", error=str(error), retry_in=_seconds(self.queue.retry(request)))
+        except TransportError as error:
+            log.warning("API server not reached", error=str(error), retry_in=_seconds(self.queue.retry(request)))
+        except Exception:
+            delay = self.queue.retry(request)
+            log.exception("reconcile failed", attempt=self.queue.failures(request), retry_in=_seconds(delay))
+        else:
+            self.queue.forget(request)
+            if result is not None and result.requeue_after is not None:
+                self.queue.add_after(request, result.requeue_after)
+
+
+def _seconds(delay: float) -> float:
+    return round(delay, 3)

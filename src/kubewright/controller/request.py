@@ -1,0 +1,19 @@
+"""`Request`: which object to reconcile. It names, it does not carry: the state is read when the run starts."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+__all__ = ["Request"]
+
+
+class Request(Struct, frozen=True, order=True):
+    """The key of a reconcile: cluster (None is the local one), namespace (None for cluster-scoped kinds), name."""
+
+    cluster: str | None
+    namespace: str | None
+    name: str
+
+    def __str__(self) -> str:
+        path = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.cluster}:{path}" if self.cluster else path

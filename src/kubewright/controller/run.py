@@ -1,0 +1,117 @@
+"""One reconcile run, in five steps: fetch → sync → status → cleanup → requeue."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
+
+from kubewright.api import JSON, ApiError, DecodeError, NotFound, Resource
+from kubewright.client import TransportError
+from kubewright.controller.context import Context, RunEnvironment
+from kubewright.controller.finalizers import add_finalizers, remove_finalizer
+from kubewright.controller.outcome import Requeue, Result
+from kubewright.controller.pruning import prune
+from kubewright.controller.request import Request
+from kubewright.controller.spec import ControllerSpec
+from kubewright.controller.status import StatusWriter
+from kubewright.telemetry import Log
+
+__all__ = ["Run"]
+
+R = TypeVar("R", bound=Resource)
+
+
+class Run(Generic[R]):
+    """Runs a controller's reconciler for one request at a time (many of them concurrently)."""
+
+    def __init__(self, spec: ControllerSpec[R], env: RunEnvironment) -> None:
+        self._spec = spec
+        self._env = env
+        self._informer = env.informer(spec.kind)
+        self._status = StatusWriter(spec.kind, env.client)
+
+    async def __call__(self, request: Request, *, log: Log, reconcile_id: str, attempt: int) -> Result | None:
+        """Reconciles. Returns when to run again, if at all; raises what the reconciler or the API raised."""
+        try:
+            obj = self._informer.get(request.namespace, request.name)
+        except DecodeError as error:
+            log.error("object can't be decoded; it is left alone until it changes", error=str(error))
+            return None
+        if obj is None:
+            return None
+        ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
+        if obj.metadata.deletion_timestamp is not None:
+            await self._finalize(obj, ctx)
+            return None
+        return await self._sync(obj, ctx)
+
+    async def _finalize(self, obj: R, ctx: Context) -> None:
+        """Runs the clean-ups whose finalizers are still there, in the order declared; each goes once it succeeded."""
+        for finalizer in self._spec.finalizers:
+            if finalizer.name not in (obj.metadata.finalizers or ()):
+                continue
+            async with self._time_limit():
+                await finalizer.cleanup(obj, ctx)
+            ctx.log.info("finalized", finalizer=finalizer.name)
+            try:
+                await remove_finalizer(self._env.client, obj, finalizer.name)
+            except NotFound:
+                return
+            fresh = self._informer.get(obj.namespace, obj.name)
+            if fresh is None or fresh.uid != obj.uid:
+                return
+            obj = fresh
+
+    async def _sync(self, obj: R, ctx: Context) -> Result | None:
+        present = obj.metadata.finalizers or []
+        missing = [finalizer.name for finalizer in self._spec.finalizers if finalizer.name not in present]
+        if missing:
+            await add_finalizers(self._env.client, obj, missing)
+            return Result(requeue_after=0)  # with the object as it is now
+        raw = self._informer.raw(obj.namespace, obj.name)
+        if raw is None:
+            return None
+        before = self._status.snapshot(obj)
+        try:
+            async with self._time_limit():
+                result = await self._spec.reconcile(obj, ctx)
+        except Requeue as again:
+            await self._status.write(obj, before=before, raw=raw)
+            return Result(requeue_after=again.after)
+        except Exception:
+            await self._status_of_failed_run(obj, ctx, before=before, raw=raw)
+            raise
+        await self._status.write(obj, before=before, raw=raw)
+        if ctx.complete and self._is_current(obj):
+            await prune(self._spec, self._env, obj, ctx)
+        return result
+
+    async def _status_of_failed_run(self, obj: R, ctx: Context, *, before: JSON, raw: bytes) -> None:
+        """What the run learnt before it failed is worth keeping; the failure itself is the one to report."""
+        try:
+            await self._status.write(obj, before=before, raw=raw)
+        except (ApiError, TransportError) as error:
+            ctx.log.warning("status of the failed run was not written", error=str(error))
+
+    def _is_current(self, obj: R) -> bool:
+        """Whether what was reconciled still is what is wanted: nothing may be deleted in the name of an older state."""
+        now = self._informer.get(obj.namespace, obj.name)
+        return (
+            now is not None
+            and now.uid == obj.uid
+            and now.metadata.generation == obj.metadata.generation
+            and now.metadata.deletion_timestamp is None
+        )
+
+    @asynccontextmanager
+    async def _time_limit(self) -> AsyncIterator[None]:
+        limit = asyncio.timeout(self._spec.timeout)
+        try:
+            async with limit:
+                yield
+        except TimeoutError as error:
+            if limit.expired():
+                raise TimeoutError(f"the run took longer than {self._spec.timeout:g} s") from error
+            raise

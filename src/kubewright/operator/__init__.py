@@ -1,0 +1,6 @@
+"""`Operator` is the declaration, `Manager` runs it."""
+
+from kubewright.operator.manager import Manager
+from kubewright.operator.operator import Operator
+
+__all__ = ["Manager", "Operator"]
