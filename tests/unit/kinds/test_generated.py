@@ -127,14 +127,26 @@ def test_an_explicit_zero_is_written_and_an_absent_field_is_not() -> None:
         replicas=0,
         service_name="db",
         selector=LabelSelector(match_labels={"app": "db"}),
-        template=core_v1.PodTemplateSpec(),
+        template=core_v1.PodTemplateSpec(spec=core_v1.PodSpec(containers=[])),
     )
     assert msgspec.json.decode(encode(apps_v1.StatefulSet(spec=spec))) == {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
         "metadata": {},
-        "spec": {"replicas": 0, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": {}},
+        "spec": {
+            "replicas": 0,
+            "serviceName": "db",
+            "selector": {"matchLabels": {"app": "db"}},
+            "template": {"spec": {"containers": []}},
+        },
+        "status": {"replicas": 0},
     }
+
+
+def test_spec_and_status_are_there_to_read_as_the_server_always_sends_them() -> None:
+    service = decode(b'{"metadata":{"name":"db"}}', core_v1.Service)
+    assert service.spec.cluster_ip is None
+    assert service.status.load_balancer is None
 
 
 def test_a_custom_resource_definition_keeps_its_recursive_schema() -> None:
