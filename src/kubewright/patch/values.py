@@ -1,0 +1,46 @@
+"""Equality of decoded JSON, where Python's own is too generous: ``True == 1``."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from kubewright.api import JSON
+
+__all__ = ["Object", "copied", "same"]
+
+Object: TypeAlias = dict[str, JSON]
+
+_encode = msgspec.json.Encoder().encode
+
+
+def same(a: JSON, b: JSON) -> bool:
+    """Whether two values are the same JSON; the order of keys is no difference, and neither is ``1`` or ``1.0``."""
+    if a is b:
+        return True
+    if a != b:
+        return False
+    if isinstance(a, str):
+        return True
+    if isinstance(a, dict | list):
+        return _encode(a) == _encode(b) or _same_inside(a, b)
+    return isinstance(a, bool) == isinstance(b, bool)
+
+
+def _same_inside(a: JSON, b: JSON) -> bool:
+    """The thorough comparison of values that Python takes for equal and that print differently."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return all(same(value, b[key]) for key, value in a.items())
+    if isinstance(a, list) and isinstance(b, list):
+        return all(same(x, y) for x, y in zip(a, b, strict=True))
+    return False
+
+
+def copied(value: JSON) -> JSON:
+    """A copy that shares no dict or list with the original."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
