@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from kubewright.api.markers import Format, IntOrStringFormat
+from kubewright.api.markers import Format, IntOrStringFormat, Pattern
 
 __all__ = ["JSON", "Int32", "Int64", "IntOrString", "MicroTime", "Quantity", "Time", "micro_time", "whole_seconds"]
 
@@ -13,7 +13,12 @@ Int32: TypeAlias = Annotated[int, Format("int32")]
 Int64: TypeAlias = Annotated[int, Format("int64")]
 
 IntOrString: TypeAlias = Annotated[int | str, IntOrStringFormat()]
-Quantity: TypeAlias = Annotated[str | int | float, IntOrStringFormat()]
+_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+Quantity: TypeAlias = Annotated[
+    str | int | float,
+    IntOrStringFormat(),
+    Pattern(rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"),
+]
 """A resource quantity such as ``"500m"`` or ``"10Gi"``; the server also accepts plain numbers."""
 
 Time: TypeAlias = Annotated[datetime, Format("date-time")]
