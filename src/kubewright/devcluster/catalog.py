@@ -64,10 +64,21 @@ class ServedResource:
     """The apiVersion objects are kept with, where it is not this one."""
     returns_deleted: bool = False
     """Whether a delete answers with the object rather than with a Status (Pods, Services, and a few more)."""
+    unconditional_update: bool = True
+    """Whether a PUT may leave out the resource version; not so for custom resources and a few built-in kinds."""
+    create_on_update: bool = False
+    """Whether a PUT of what does not exist creates it (Leases, Endpoints, Events, RBAC)."""
+    read_again: bool = False
+    """Whether stored objects pass `Strategy.read` and `Strategy.default` when read: the schema changed since."""
 
     def __post_init__(self) -> None:
         if not self.listed_kind:
             object.__setattr__(self, "listed_kind", f"{self.info.kind}List")
+
+    @property
+    def custom(self) -> bool:
+        """Whether a CustomResourceDefinition brought it."""
+        return not self.definition_name
 
     @property
     def storage(self) -> GroupResource:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kubewright.api import Clock
 from kubewright.devcluster.objects import Object
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.store import GroupResource
     from kubewright.schema.errors import FieldError
 
-__all__ = ["Strategy", "Surroundings"]
+__all__ = ["Deletion", "Strategy", "Surroundings"]
 
 
 class Surroundings(Protocol):
@@ -28,6 +28,17 @@ class Surroundings(Protocol):
     def objects(self, resource: GroupResource, namespace: str = "") -> Sequence[Object]:
         """What is stored now."""
         ...
+
+
+class Deletion(NamedTuple):
+    """How the deletion of an object begins."""
+
+    obj: Object
+    """The object as it is marked: a Namespace's phase becomes Terminating."""
+    grace_seconds: int = 0
+    """How long it lives on when nothing else holds it; 0 removes it at once."""
+    held: bool = False
+    """Whether something besides metadata.finalizers keeps it: a Namespace's ``spec.finalizers``."""
 
 
 class Strategy(Protocol):
@@ -68,6 +79,13 @@ class Strategy(Protocol):
 
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
         """What to tell the caller of a write that succeeds."""
+        ...
+
+    def deletion(self, obj: Object, requested_grace: int | None) -> Deletion:
+        """What a delete does first; ``Deletion(obj)`` where the kind does nothing special.
+
+        Asked again after each update of an object that is being deleted, with its own grace period, whether it is held.
+        """
         ...
 
     def selectable(self, obj: Object, path: str) -> str:
