@@ -1,0 +1,88 @@
+"""What an informer tells its subscribers."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from kubewright.api import Resource, decode
+from kubewright.cache.entry import Entry, Key
+
+__all__ = ["Change", "Event", "EventType"]
+
+R = TypeVar("R", bound=Resource)
+
+
+class EventType(Enum):
+    ADDED = "Added"
+    MODIFIED = "Modified"
+    DELETED = "Deleted"
+
+
+class Change(Struct, frozen=True):
+    """One key's step in the store: from ``old`` to ``new``, of which one at most is None."""
+
+    old: Entry | None
+    new: Entry | None
+
+    @property
+    def type(self) -> EventType:
+        if self.new is None:
+            return EventType.DELETED
+        return EventType.ADDED if self.old is None else EventType.MODIFIED
+
+
+class Event(Struct, Generic[R], frozen=True):
+    """One change of the cache, which holds the new state already when the event is seen.
+
+    A deleted and re-created object is two events, never a modification. ``initial`` marks what the first list found,
+    and what a late subscriber is shown because it was there before.
+    """
+
+    kind: type[R]
+    change: Change
+    initial: bool = False
+
+    @property
+    def type(self) -> EventType:
+        return self.change.type
+
+    @property
+    def entry(self) -> Entry:
+        """The metadata after the change, or the last known before the deletion."""
+        entry = self.change.new or self.change.old
+        if entry is None:
+            raise ValueError("an event without an object")
+        return entry
+
+    @property
+    def key(self) -> Key:
+        return self.entry.key
+
+    @property
+    def old_entry(self) -> Entry | None:
+        return self.change.old
+
+    @property
+    def new_entry(self) -> Entry | None:
+        return self.change.new
+
+    @property
+    def old(self) -> bytes | None:
+        return self.change.old.raw if self.change.old else None
+
+    @property
+    def new(self) -> bytes | None:
+        return self.change.new.raw if self.change.new else None
+
+    @property
+    def obj(self) -> R:
+        """The object after the change, or as last known before the deletion; decoded anew on each access."""
+        return decode(self.entry.raw, self.kind)
+
+    @property
+    def old_obj(self) -> R | None:
+        """The object before the change, decoded anew on each access."""
+        return decode(self.change.old.raw, self.kind) if self.change.old else None

@@ -1,0 +1,26 @@
+"""Talking to a Kubernetes API server.
+
+Start with `Client` (typed objects); `RestClient` is the same on raw JSON, `Transport` how requests get there, and
+`kubeconfig` where a server's address and credentials come from.
+"""
+
+from kubewright.client.client import Client
+from kubewright.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
+from kubewright.client.rest import RestClient
+from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse, Transport, TransportError
+from kubewright.client.watch import WatchEvent
+
+__all__ = [
+    "Client",
+    "HttpRequest",
+    "HttpResponse",
+    "JsonPatch",
+    "MergePatch",
+    "Patch",
+    "RestClient",
+    "StrategicMergePatch",
+    "StreamingResponse",
+    "Transport",
+    "TransportError",
+    "WatchEvent",
+]

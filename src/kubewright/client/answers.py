@@ -1,0 +1,100 @@
+"""What the server answered: a body, or an `ApiError`, also where proxies and unknown paths answer in plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import msgspec
+
+from kubewright.api import DecodeError, Status, StatusDetails, api_error, decode
+from kubewright.client.transport import HttpResponse, StreamingResponse
+
+__all__ = ["body_or_error", "deleted_uid", "stream_error"]
+
+_LONGEST_ERROR = 64 * 1024
+
+_REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    409: "Conflict",
+    410: "Expired",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+class _Kind(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+
+
+_kind = msgspec.json.Decoder(_Kind)
+
+
+def body_or_error(response: HttpResponse) -> bytes:
+    if response.status < 400:
+        return response.body
+    raise api_error(_status(response.status, response.headers, response.body))
+
+
+async def stream_error(response: StreamingResponse) -> Exception:
+    """The error that a refused stream stands for."""
+    body = b""
+    async for chunk in response.chunks:
+        body += chunk
+        if len(body) > _LONGEST_ERROR:
+            break
+    return api_error(_status(response.status, response.headers, body))
+
+
+def is_status(body: bytes) -> bool:
+    """Whether an answer is a ``v1`` Status rather than the object."""
+    try:
+        head = _kind.decode(body)
+    except msgspec.DecodeError:
+        return False
+    return head.kind == "Status" and head.api_version == "v1"
+
+
+def deleted_uid(body: bytes) -> str | None:
+    """The UID in the Status that answers a DELETE whose object is gone."""
+    details = decode(body, Status).details
+    return details.uid if details else None
+
+
+def _status(code: int, headers: Mapping[str, str], body: bytes) -> Status:
+    status = _sent_status(body) or _made_up_status(code, body)
+    if status.code is None:
+        status.code = code
+    after = headers.get("retry-after", "")
+    if after.isdecimal():
+        status.details = status.details or StatusDetails()
+        status.details.retry_after_seconds = int(after)
+    return status
+
+
+def _sent_status(body: bytes) -> Status | None:
+    if not is_status(body):
+        return None
+    try:
+        return decode(body, Status)
+    except DecodeError:
+        return None
+
+
+def _made_up_status(code: int, body: bytes) -> Status:
+    """For answers that no API server's handler wrote: unknown paths, proxies, a server that is starting."""
+    text = body.decode(errors="replace").strip()
+    if code == 404:
+        message = "the server could not find the requested resource"
+    else:
+        phrase = HTTPStatus(code).phrase if code in HTTPStatus._value2member_map_ else "unknown status"
+        message = f"the server answered HTTP {code} ({phrase})" + (f": {text[:300]}" if text else "")
+    return Status(status="Failure", code=code, reason=_REASONS.get(code), message=message)

@@ -1,0 +1,133 @@
+"""Where an object lives on the server and how it is asked for: paths, queries and bodies. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from kubewright.api import JSON, FieldSelector, ResourceInfo, Selector
+
+__all__ = [
+    "Fields",
+    "Labels",
+    "Propagation",
+    "Query",
+    "address",
+    "as_field_selector",
+    "as_selector",
+    "delete_options",
+    "intent",
+    "resource_path",
+    "selection",
+]
+
+_SERVER_SET = (
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+)
+
+
+Query: TypeAlias = Sequence[tuple[str, str]]
+Labels: TypeAlias = Selector | Mapping[str, str] | str
+"""A label selector: parsed, as exact labels, or as text."""
+Fields: TypeAlias = FieldSelector | str
+Propagation: TypeAlias = Literal["Foreground", "Background", "Orphan"]
+
+
+def resource_path(
+    info: ResourceInfo, *, namespace: str | None = None, name: str | None = None, subresource: str | None = None
+) -> str:
+    """``/apis/apps/v1/namespaces/default/statefulsets/web/status``.
+
+    No namespace means all of them, which only collections have. Raises ValueError where the address makes no sense.
+    """
+    if namespace is not None and not info.namespaced:
+        raise ValueError(f"{info.kind} is cluster-scoped: it has no namespace, {namespace!r} was given")
+    if name is not None and namespace is None and info.namespaced:
+        raise ValueError(f"{info.kind} {name} needs a namespace")
+    if name == "" or namespace == "":
+        raise ValueError(f"{info.kind}: an empty {'name' if name == '' else 'namespace'} addresses nothing")
+    parts = ["", "apis", info.group, info.version] if info.group else ["", "api", info.version]
+    if namespace is not None:
+        parts += ["namespaces", namespace]
+    parts.append(info.plural)
+    parts += [part for part in (name, subresource) if part is not None]
+    return "/".join(parts)
+
+
+def as_selector(labels: Labels) -> Selector:
+    """Raises `SelectorError` for text that does not parse."""
+    if isinstance(labels, Selector):
+        return labels
+    return Selector.parse(labels) if isinstance(labels, str) else Selector.from_labels(labels)
+
+
+def as_field_selector(fields: Fields) -> FieldSelector:
+    return FieldSelector.parse(fields) if isinstance(fields, str) else fields
+
+
+def selection(labels: Labels | None, fields: Fields | None) -> list[tuple[str, str]]:
+    """The query parameters that select a part of a collection."""
+    query = []
+    if labels is not None and (text := str(as_selector(labels))):
+        query.append(("labelSelector", text))
+    if fields is not None and (text := str(as_field_selector(fields))):
+        query.append(("fieldSelector", text))
+    return query
+
+
+def delete_options(
+    *,
+    propagation: Propagation | None = None,
+    uid: str | None = None,
+    resource_version: str | None = None,
+    grace_period: int | None = None,
+) -> bytes:
+    """The body of a DELETE; empty when there is nothing to say."""
+    preconditions: dict[str, JSON] = {}
+    if uid is not None:
+        preconditions["uid"] = uid
+    if resource_version is not None:
+        preconditions["resourceVersion"] = resource_version
+    options: dict[str, JSON] = {}
+    if preconditions:
+        options["preconditions"] = preconditions
+    if propagation is not None:
+        options["propagationPolicy"] = propagation
+    if grace_period is not None:
+        options["gracePeriodSeconds"] = grace_period
+    return msgspec.json.encode({"apiVersion": "v1", "kind": "DeleteOptions", **options}) if options else b""
+
+
+def address(info: ResourceInfo, obj: dict[str, JSON]) -> tuple[str, str | None]:
+    """Name and namespace of decoded JSON; raises ValueError where one is missing."""
+    metadata = obj.get("metadata")
+    name, namespace = (metadata.get("name"), metadata.get("namespace")) if isinstance(metadata, dict) else (None, None)
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"this {info.kind} needs a metadata.name")
+    if info.namespaced and (not isinstance(namespace, str) or not namespace):
+        raise ValueError(f"{info.kind} {name} needs a metadata.namespace")
+    return name, namespace if isinstance(namespace, str) else None
+
+
+def intent(info: ResourceInfo, obj: dict[str, JSON], subresource: str | None = None) -> dict[str, JSON]:
+    """What an apply of ``obj`` sends: without what the server sets, and either without or with only the status."""
+    metadata = obj.get("metadata")
+    kept = (
+        {key: value for key, value in metadata.items() if key not in _SERVER_SET} if isinstance(metadata, dict) else {}
+    )
+    head: dict[str, JSON] = {"apiVersion": info.api_version, "kind": info.kind}
+    if subresource == "status":
+        own: JSON = {key: kept[key] for key in ("name", "namespace", "uid") if key in kept}
+        return {**head, "metadata": own, "status": obj.get("status", {})}
+    body = {key: value for key, value in obj.items() if key not in {"apiVersion", "kind", "metadata"}}
+    if info.has_status:
+        body.pop("status", None)
+    return {**head, "metadata": kept, **body}

@@ -1,0 +1,210 @@
+"""`RestClient`: the verbs of the Kubernetes API on raw JSON, with retries and errors as exceptions."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from email.utils import parsedate_to_datetime
+
+from kubewright.api import Clock, ResourceInfo, SystemClock
+from kubewright.client.answers import body_or_error, deleted_uid, is_status, stream_error
+from kubewright.client.requests import Query, resource_path
+from kubewright.client.transport import HttpRequest, HttpResponse, Transport, TransportError
+from kubewright.client.watch import WatchEvent, watch_events
+
+__all__ = ["Deleted", "RestClient", "Written"]
+
+Written = Callable[[ResourceInfo, bytes], None]
+"""Called with the object that a write's answer holds, before the caller has it."""
+Deleted = Callable[[ResourceInfo, str, str, str], None]
+"""Called with namespace (empty for cluster-scoped kinds), name and UID of an object that a DELETE removed at once."""
+
+_JSON = "application/json"
+_READ_ATTEMPTS = 3
+_THROTTLED_ATTEMPTS = 5
+_LONGEST_WAIT = 30.0
+_ANSWERED_WITH_THE_OBJECT = frozenset({None, "status", "ephemeralcontainers", "resize", "approval", "finalize"})
+"""Subresources whose answer is the whole object; a scale or an eviction is another kind."""
+
+
+class RestClient:
+    """Sends requests to one API server and turns its refusals into `ApiError`.
+
+    Guarantees
+        A GET is tried again when the connection fails and when the server asks for patience. A write is sent once,
+        except when the server refused it with 429 and said when to come back. Every write passes `_write`, and who
+        observes hears of its result before the caller does.
+    Errors
+        `ApiError` for what the server refuses, `TransportError` when it was not reached.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        user_agent: str = "kubewright",
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.transport = transport
+        self._headers = {"user-agent": user_agent, "accept": _JSON}
+        self._clock = clock or SystemClock()
+        self._rng = rng or random.Random()
+        self._observers: list[tuple[Written, Deleted | None]] = []
+
+    def observe(self, written: Written, deleted: Deleted | None = None) -> Callable[[], None]:
+        """Hears of every write's result; returns what ends it. Callbacks must be quick and must not raise."""
+        observer = (written, deleted)
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer)
+
+    async def get(
+        self,
+        info: ResourceInfo,
+        name: str,
+        *,
+        namespace: str | None = None,
+        subresource: str | None = None,
+        query: Query = (),
+    ) -> bytes:
+        path = resource_path(info, namespace=namespace, name=name, subresource=subresource)
+        return await self._read(HttpRequest("GET", path, tuple(query), self._headers))
+
+    async def list(self, info: ResourceInfo, *, namespace: str | None = None, query: Query = ()) -> bytes:
+        """One page; ``query`` holds selectors, limit and continue."""
+        path = resource_path(info, namespace=namespace)
+        return await self._read(HttpRequest("GET", path, tuple(query), self._headers))
+
+    async def create(
+        self,
+        info: ResourceInfo,
+        body: bytes,
+        *,
+        namespace: str | None = None,
+        name: str | None = None,
+        subresource: str | None = None,
+        query: Query = (),
+    ) -> bytes:
+        """POST; ``name`` and ``subresource`` are for subresources that are created, such as an eviction."""
+        if info.namespaced and namespace is None:
+            raise ValueError(f"{info.kind}: creating one needs a namespace")
+        path = resource_path(info, namespace=namespace, name=name, subresource=subresource)
+        headers = self._headers | {"content-type": _JSON}
+        request = HttpRequest("POST", path, tuple(query), headers, body)
+        return await self._write(info, request, namespace=namespace, name=name or "", subresource=subresource)
+
+    async def update(
+        self,
+        info: ResourceInfo,
+        name: str,
+        body: bytes,
+        *,
+        namespace: str | None = None,
+        subresource: str | None = None,
+        query: Query = (),
+    ) -> bytes:
+        """PUT: replaces the object whole, so ``body`` must hold every field that is to stay."""
+        path = resource_path(info, namespace=namespace, name=name, subresource=subresource)
+        headers = self._headers | {"content-type": _JSON}
+        request = HttpRequest("PUT", path, tuple(query), headers, body)
+        return await self._write(info, request, namespace=namespace, name=name, subresource=subresource)
+
+    async def patch(
+        self,
+        info: ResourceInfo,
+        name: str,
+        body: bytes,
+        *,
+        content_type: str,
+        namespace: str | None = None,
+        subresource: str | None = None,
+        query: Query = (),
+    ) -> bytes:
+        path = resource_path(info, namespace=namespace, name=name, subresource=subresource)
+        headers = self._headers | {"content-type": content_type}
+        request = HttpRequest("PATCH", path, tuple(query), headers, body)
+        return await self._write(info, request, namespace=namespace, name=name, subresource=subresource)
+
+    async def delete(
+        self,
+        info: ResourceInfo,
+        name: str,
+        body: bytes = b"",
+        *,
+        namespace: str | None = None,
+        query: Query = (),
+    ) -> bytes:
+        """DELETE; the answer is a Status when the object is gone, the object when something still holds it."""
+        path = resource_path(info, namespace=namespace, name=name)
+        headers = self._headers | {"content-type": _JSON} if body else self._headers
+        request = HttpRequest("DELETE", path, tuple(query), headers, body)
+        return await self._write(info, request, namespace=namespace, name=name, subresource=None)
+
+    @asynccontextmanager
+    async def watch(
+        self, info: ResourceInfo, *, namespace: str | None = None, query: Query = ()
+    ) -> AsyncIterator[AsyncIterator[WatchEvent[bytes]]]:
+        """Opens one watch and closes it on leaving the block; it ends when the server ends it. Never tried again."""
+        path = resource_path(info, namespace=namespace)
+        request = HttpRequest("GET", path, (("watch", "true"), *query), self._headers)
+        async with self.transport.stream(request) as response:
+            if response.status >= 400:
+                raise await stream_error(response)
+            yield watch_events(response.chunks)
+
+    async def _read(self, request: HttpRequest) -> bytes:
+        failures = 0
+        while True:
+            try:
+                response = await self._throttled(request)
+            except TransportError:
+                failures += 1
+                if failures == _READ_ATTEMPTS:
+                    raise
+                await asyncio.sleep(self._rng.uniform(0.05, 0.1) * 2**failures)
+                continue
+            return body_or_error(response)
+
+    async def _write(
+        self, info: ResourceInfo, request: HttpRequest, *, namespace: str | None, name: str, subresource: str | None
+    ) -> bytes:
+        """The one way by which anything changes on the server."""
+        body = body_or_error(await self._throttled(request))
+        dry = any(parameter == "dryRun" for parameter, _ in request.query)
+        if subresource in _ANSWERED_WITH_THE_OBJECT and not dry:
+            self._tell(info, body, namespace or "", name)
+        return body
+
+    def _tell(self, info: ResourceInfo, body: bytes, namespace: str, name: str) -> None:
+        if not is_status(body):
+            for written, _ in self._observers:
+                written(info, body)
+        elif uid := deleted_uid(body):
+            for _, deleted in self._observers:
+                if deleted is not None:
+                    deleted(info, namespace, name, uid)
+
+    async def _throttled(self, request: HttpRequest) -> HttpResponse:
+        """Sends, and sends again when the server refused to look at the request and said when to come back."""
+        for attempt in range(1, _THROTTLED_ATTEMPTS + 1):
+            response = await self.transport.request(request)
+            wait = self._asked_to_wait(request, response)
+            if wait is None or attempt == _THROTTLED_ATTEMPTS:
+                break
+            await asyncio.sleep(min(wait, _LONGEST_WAIT) * self._rng.uniform(1.0, 1.25))
+        return response
+
+    def _asked_to_wait(self, request: HttpRequest, response: HttpResponse) -> float | None:
+        """Seconds until the request may come again; None where it must not."""
+        answer_may_repeat = response.status == 429 or (request.method == "GET" and response.status >= 500)
+        text = response.headers.get("retry-after") if answer_may_repeat else None
+        if text is None:
+            return None
+        if text.isdecimal():
+            return float(text)
+        try:
+            return max(0.0, (parsedate_to_datetime(text) - self._clock.now()).total_seconds())
+        except (ValueError, TypeError):
+            return None
