@@ -21,7 +21,7 @@ from kubewright.api import (
 from kubewright.cache import Cache, Informer
 from kubewright.client import Client
 from kubewright.controller.request import Request
-from kubewright.controller.writes import AppliedIntents, IntentKey, intent_of
+from kubewright.controller.writes import AppliedIntents, IntentKey, intent_key, intent_of
 from kubewright.telemetry import Log
 
 __all__ = ["Context", "NotDeclared", "RunEnvironment"]
@@ -175,7 +175,7 @@ class Context:
 
     async def delete(self, obj: Resource) -> None:
         """Deletes ``obj`` as it was read (UID and resource version must still be those); gone already is fine."""
-        self._env.applied.forget((resource_info(type(obj)).qualified_plural, obj.namespace, obj.name))
+        self._env.applied.forget(intent_key(obj))
         with suppress(NotFound):
             await self.client.delete(
                 type(obj),

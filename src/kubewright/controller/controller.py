@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from kubewright.api import Clock, Conflict, Resource, resource_info
-from kubewright.cache import Cache, Event, Informer
+from kubewright.cache import Cache, Event, Informer, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.context import RunEnvironment
 from kubewright.controller.outcome import TerminalError
@@ -54,6 +54,9 @@ class Controller(Generic[R]):
             name=spec.name, kinds=spec.kinds, client=client, cache=cache, clock=clock, applied=self._applied
         )
         self._informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.kinds]
+        self._in_step = asyncio.Event()
+        for informer in self._informers:
+            informer.on_state(self._turned)
         self._run = Run(spec, env)
         self._subscribe(env)
 
@@ -72,7 +75,7 @@ class Controller(Generic[R]):
             if predicate(event):
                 namespace, name = event.key
                 priority = Priority.BACKGROUND if event.initial else Priority.EDIT
-                self.queue.add(Request(None, namespace, name), priority)
+                self.queue.add(Request(None, namespace or None, name), priority)
 
         return handle
 
@@ -82,15 +85,17 @@ class Controller(Generic[R]):
                 return
             priority = Priority.BACKGROUND if event.initial else Priority.NORMAL
             for obj in (event.old_obj, event.obj):
-                for request in to(obj) if obj is not None else ():
-                    self.queue.add(request, priority)
+                if obj is not None:
+                    for request in to(obj):
+                        self.queue.add(request, priority)
 
         return handle
 
     def _forget_deleted(self, plural: str) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:
             if event.new is None:
-                self._applied.forget((plural, *event.key))
+                namespace, name = event.key
+                self._applied.forget((plural, namespace, name))
 
         return handle
 
@@ -113,23 +118,25 @@ class Controller(Generic[R]):
 
     async def _work(self) -> None:
         while True:
-            await self._in_step()
+            await self._in_step.wait()
             try:
                 request = await self.queue.get()
             except QueueClosed:
                 return
             try:
-                if all(informer.live for informer in self._informers):
+                if self._in_step.is_set():
                     await self._reconcile(request)
                 else:
                     self.queue.add(request)
             finally:
                 self.queue.done(request)
 
-    async def _in_step(self) -> None:
-        """Waits until every kind is live: acting on a cache that lost its server would be acting on the past."""
-        for informer in self._informers:
-            await informer.synced()
+    def _turned(self, _state: InformerState) -> None:
+        """Acting on a cache that lost its server would be acting on the past, so workers wait for all of them."""
+        if all(informer.live for informer in self._informers):
+            self._in_step.set()
+        else:
+            self._in_step.clear()
 
     async def _reconcile(self, request: Request) -> None:
         reconcile_id = f"{self._rng.getrandbits(64):016x}"

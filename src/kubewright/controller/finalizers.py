@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubewright.api import Resource
-from kubewright.client import Client
-from kubewright.patch.json_patch import JsonPatch
+from kubewright.client import Client, JsonPatch
 
 __all__ = ["add_finalizers", "remove_finalizer"]
 

@@ -5,26 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from kubewright.api import JSON, Model, ResourceInfo, decode
-from kubewright.cache import Event
+from kubewright.api import ResourceInfo
+from kubewright.cache import Entry, Event
 
 __all__ = ["Predicate", "any_change", "default_predicate", "edited"]
 
 Predicate: TypeAlias = Callable[[Event[Any]], bool]
-
-
-class _Edits(Model):
-    """What a person or another controller changes, as opposed to the status that our own runs write."""
-
-    generation: int | None = None
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    finalizers: list[str] | None = None
-    deletion_timestamp: JSON = None
-
-
-class _Envelope(Model):
-    metadata: _Edits
 
 
 def any_change(_event: Event[Any]) -> bool:
@@ -33,9 +19,13 @@ def any_change(_event: Event[Any]) -> bool:
 
 def edited(event: Event[Any]) -> bool:
     """Generation, labels, annotations, finalizers or the deletion timestamp changed; so did an added or deleted object."""
-    if event.old is None or event.new is None:
-        return True
-    return decode(event.old, _Envelope).metadata != decode(event.new, _Envelope).metadata
+    old, new = event.old_entry, event.new_entry
+    return old is None or new is None or _edits(old) != _edits(new)
+
+
+def _edits(entry: Entry) -> tuple[object, ...]:
+    """What a person or another controller changes, as opposed to the status that our own runs write."""
+    return entry.generation, dict(entry.labels), dict(entry.annotations), entry.finalizers, entry.deleting
 
 
 def default_predicate(info: ResourceInfo) -> Predicate:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import msgspec
-
-from kubewright.api import Conflict, NotFound, ObjectMeta, Resource, controller_of, decode, resource_info
-from kubewright.api.model import Model
-from kubewright.cache import Informer
+from kubewright.api import Conflict, NotFound, Resource, resource_info
+from kubewright.cache import Entry, Informer
 from kubewright.controller.context import Context, RunEnvironment
 from kubewright.controller.spec import ControllerSpec
 
@@ -29,10 +26,6 @@ _PRECIOUS = frozenset(
 """Losing one loses data: deleted only where the controller names the kind."""
 
 
-class _Owned(Model):
-    metadata: ObjectMeta
-
-
 async def prune(spec: ControllerSpec[R], env: RunEnvironment, owner: R, ctx: Context) -> int:
     """Deletes what the run's complete set lacks; returns how many.
 
@@ -47,28 +40,30 @@ async def prune(spec: ControllerSpec[R], env: RunEnvironment, owner: R, ctx: Con
         informer = env.informer(kind)
         if not informer.live or (info.qualified_plural in _PRECIOUS and info.gvk not in named):
             continue
-        for metadata in _unwanted(informer, env.applied.manager, owner, ctx):
-            name, namespace = metadata.name or "", metadata.namespace
-            env.applied.forget((info.qualified_plural, namespace, name))
+        for entry in _unwanted(informer, env.applied.manager, owner, ctx):
+            env.applied.forget((info.qualified_plural, entry.namespace, entry.name))
             try:
                 await env.client.delete(
-                    kind, name, namespace=namespace, uid=metadata.uid, resource_version=metadata.resource_version
+                    kind,
+                    entry.name,
+                    namespace=entry.namespace,
+                    uid=entry.uid,
+                    resource_version=str(entry.resource_version),
                 )
             except (NotFound, Conflict):
                 continue  # gone, or changed since: its event brings another run
-            ctx.log.info("pruned", kind=info.kind, name=name, namespace=namespace)
+            ctx.log.info("pruned", pruned_kind=info.kind, pruned=entry.name)
             deleted += 1
     return deleted
 
 
-def _unwanted(informer: Informer[Resource], manager: str, owner: Resource, ctx: Context) -> Iterator[ObjectMeta]:
-    plural = resource_info(informer.kind).qualified_plural
-    for namespace, name in informer.keys_by_owner(owner.uid):
-        entry = informer.entry(namespace, name)
-        raw = informer.raw(namespace, name)
-        if entry is None or raw is None or entry.owned_by(manager) is None or (plural, namespace, name) in ctx.applied:
-            continue
-        metadata = decode(msgspec.Raw(raw), _Owned).metadata
-        controller = controller_of(metadata)
-        if controller is not None and controller.uid == owner.uid and metadata.deletion_timestamp is None:
-            yield metadata
+def _unwanted(informer: Informer[Any], manager: str, owner: Resource, ctx: Context) -> Iterator[Entry]:
+    plural = informer.info.qualified_plural
+    for entry in informer.owned(owner.uid):
+        if (
+            entry.controller == owner.uid
+            and entry.owned_by(manager) is not None
+            and not entry.deleting
+            and (plural, entry.namespace, entry.name) not in ctx.applied
+        ):
+            yield entry

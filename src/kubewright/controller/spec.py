@@ -47,5 +47,6 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     @property
     def kinds(self) -> list[type[Resource]]:
         """Every kind whose objects the controller keeps in its cache, the primary one first, each once."""
-        kinds: list[type[Resource]] = [self.kind, *self.owns, *(watch.kind for watch in self.watches), *self.reads]
+        kinds: list[type[Resource]] = [self.kind, *self.owns, *(watch.kind for watch in self.watches)]
+        kinds += [*self.reads, *self.prune]
         return list({resource_info(kind).gvk: kind for kind in kinds}.values())

@@ -12,9 +12,10 @@ from typing import Any, get_args
 import msgspec
 
 from kubewright.api import JSON, Conflict, Model, NotFound, Resource, declared_types, resource_info, to_dict
-from kubewright.client import Client
+from kubewright.client import Client, JsonPatch
 from kubewright.crd import schema_of
-from kubewright.patch import Shape, json_patch
+from kubewright.patch.json_patch import difference
+from kubewright.patch.shape import Shape
 
 __all__ = ["StatusWriter"]
 
@@ -57,7 +58,7 @@ class StatusWriter:
                 await self._client.patch(
                     self._kind,
                     obj.name,
-                    json_patch.JsonPatch(operations),
+                    JsonPatch(operations),
                     namespace=obj.namespace,
                     subresource="status",
                 )
@@ -68,7 +69,7 @@ class StatusWriter:
                     raise
                 try:
                     live = msgspec.json.decode(
-                        await self._client.get_raw(self._info, obj.name, namespace=obj.namespace)
+                        await self._client.rest.get(self._info, obj.name, namespace=obj.namespace)
                     )
                 except NotFound:
                     return True
@@ -84,7 +85,7 @@ class StatusWriter:
         if not isinstance(base, dict):
             base = {}
             head = [{"op": "add", "path": "/status", "value": {}}]
-        operations = json_patch.difference(base, before or {}, after, shape=self._shape, path="/status")
+        operations = difference(base, before or {}, after, shape=self._shape, path="/status")
         if not operations:
             return []
         version = {"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}

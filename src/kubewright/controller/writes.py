@@ -11,10 +11,10 @@ from msgspec import Struct
 from kubewright.api import JSON, Resource, resource_info, to_dict
 from kubewright.cache import Entry
 
-__all__ = ["AppliedIntents", "Intent", "IntentKey", "intent_of"]
+__all__ = ["AppliedIntents", "Intent", "IntentKey", "intent_key", "intent_of"]
 
-IntentKey = tuple[str, str | None, str]
-"""``statefulsets.apps``, namespace, name."""
+IntentKey = tuple[str, str, str]
+"""``statefulsets.apps``, namespace (empty for cluster-scoped kinds), name."""
 
 
 class Intent(Struct, frozen=True):
@@ -38,8 +38,11 @@ def intent_of(obj: Resource) -> Intent:
     body.pop("status", None)
     for name in ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"):
         body["metadata"].pop(name, None)
-    info = resource_info(type(obj))
-    return Intent((info.qualified_plural, obj.namespace, obj.name), body, _digest(body))
+    return Intent(intent_key(obj), body, _digest(body))
+
+
+def intent_key(obj: Resource) -> IntentKey:
+    return resource_info(type(obj)).qualified_plural, obj.namespace or "", obj.name
 
 
 class AppliedIntents:

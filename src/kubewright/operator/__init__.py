@@ -1,6 +1,6 @@
 """`Operator` is the declaration, `Manager` runs it."""
 
-from kubewright.operator.manager import Manager
+from kubewright.operator.manager import STOP_WITHIN, Manager
 from kubewright.operator.operator import Operator
 
-__all__ = ["Manager", "Operator"]
+__all__ = ["STOP_WITHIN", "Manager", "Operator"]

@@ -13,7 +13,10 @@ from kubewright.controller import Controller
 from kubewright.operator.operator import Operator
 from kubewright.telemetry import Log, null_log
 
-__all__ = ["Manager"]
+__all__ = ["STOP_WITHIN", "Manager"]
+
+STOP_WITHIN = 25.0
+"""Seconds that runs in flight are given to end; the generated Deployment's grace period follows it."""
 
 
 class Manager:
@@ -31,7 +34,7 @@ class Manager:
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
-        stop_within: float = 25.0,
+        stop_within: float = STOP_WITHIN,
     ) -> None:
         """``stop_within``: seconds that runs in flight are given to end when the manager is asked to stop."""
         clock = clock or SystemClock()
@@ -64,7 +67,7 @@ class Manager:
         """Works until `stop`. Cancellation ends at once, runs in flight included."""
         self._log.info("starting", controllers=[controller.spec.name for controller in self.controllers])
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(self.cache.run(), name="cache")]
+            running: list[asyncio.Task[None]] = [tasks.create_task(self.cache.run(), name="cache")]
             running += [
                 tasks.create_task(controller.run(), name=f"controller-{controller.spec.name}")
                 for controller in self.controllers

@@ -46,7 +46,8 @@ class Operator:
         ``owns``: kinds that the reconciler applies; a change of one wakes its owner. ``watches``: other kinds that wake
         it. ``reads``: kinds it only reads, from the cache. ``when``: which changes of the object itself matter (default:
         for custom resources with a status, all but changes of the status). ``workers``: objects reconciled at a time.
-        ``timeout``: seconds one run may take. ``prune``: kinds that hold data, to be deleted too when no longer wanted.
+        ``timeout``: seconds one run may take. ``prune``: kinds that hold data (volume claims, Secrets, …) and may be deleted nevertheless,
+        by pruning or by `Context.delete`.
         ``name``: a DNS label, default the kind in lower case; the field manager is ``<operator>/<name>``.
         """
         info = resource_info(kind)
