@@ -1,0 +1,176 @@
+"""Request bodies: bytes to decoded JSON, with a real server's words for what does not parse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import yaml
+
+from kubewright.devcluster.statuses import StatusError, bad_request, status_body
+from kubewright.schema.go_text import quoted
+
+__all__ = [
+    "BODY_TYPES",
+    "JSON",
+    "YAML",
+    "json_error",
+    "load_json",
+    "load_yaml",
+    "media_type",
+    "not_an_object",
+    "unrecognized",
+    "unsupported",
+]
+
+JSON = "application/json"
+YAML = "application/yaml"
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+BODY_TYPES = (JSON, YAML, _PROTOBUF)
+"""What a real server takes as an object's body. We take the first two."""
+
+
+def media_type(headers: Mapping[str, str]) -> str:
+    """The Content-Type without its parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def unsupported(accepted: Sequence[str]) -> StatusError:
+    """415: the body is of a type that is not among those."""
+    message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
+    return StatusError(status_body(415, "UnsupportedMediaType", message))
+
+
+def load_json(body: bytes, *, duplicates: bool = False) -> tuple[Any, list[str]]:
+    """Decodes JSON and, if asked, finds fields that appear twice (``spec.engine``).
+
+    Raises ValueError with the text of Go's decoder.
+    """
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise ValueError(json_error(body)) from None
+    return value, _duplicates(body) if duplicates else []
+
+
+def _duplicates(body: bytes) -> list[str]:
+    class Pairs(list[tuple[str, Any]]):
+        """An object as it was written."""
+
+    found: list[str] = []
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, Pairs):
+            seen = set()
+            for key, item in value:
+                where = f"{path}.{key}" if path else key
+                if key in seen:
+                    found.append(where)
+                seen.add(key)
+                walk(item, where)
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                walk(item, f"{path}[{index}]")
+
+    walk(json.loads(body, object_pairs_hook=Pairs), "")
+    return found
+
+
+_LOOKING_FOR = {
+    "Expecting value": "looking for beginning of value",
+    "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+    "Illegal trailing comma before end of object": "looking for beginning of object key string",
+    "Illegal trailing comma before end of array": "looking for beginning of value",
+    "Expecting ':' delimiter": "after object key",
+    "Extra data": "after top-level value",
+}
+
+
+def json_error(body: bytes) -> str:
+    """What Go's JSON decoder says about a body that does not parse."""
+    text = body.decode(errors="replace")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :].lstrip()
+        if not rest or error.msg.startswith("Unterminated"):
+            return "unexpected end of JSON input"
+        char = "'\\''" if rest[0] == "'" else f"'{rest[0]}'"
+        if error.msg == "Expecting ',' delimiter":
+            inside = (
+                "array element"
+                if text[: error.pos].rfind("[") > text[: error.pos].rfind("{")
+                else "object key:value pair"
+            )
+            return f"invalid character {char} after {inside}"
+        where = _LOOKING_FOR.get(error.msg, "in string literal")
+        return f"invalid character {char} {where}"
+    except RecursionError:
+        return "exceeded max depth"
+    return "invalid JSON"
+
+
+class _YamlLoader(yaml.SafeLoader):
+    """YAML as Kubernetes reads it: dates stay text."""
+
+
+_YamlLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def load_yaml(body: bytes) -> Any:
+    """Decodes YAML, or JSON. Raises ValueError with the text of the server's decoder."""
+    try:
+        if body.lstrip()[:1] == b"{":
+            return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass  # flow-style YAML begins the same way
+    try:
+        return _string_keys(yaml.load(body, Loader=_YamlLoader))  # noqa: S506 - a SafeLoader with fewer types
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ValueError(f"error converting YAML to JSON: yaml: line {line}: {error.problem}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"error converting YAML to JSON: yaml: {error}") from error
+
+
+def _string_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else _key(key): _string_keys(item) for key, item in value.items()}
+    return [_string_keys(item) for item in value] if isinstance(value, list) else value
+
+
+def _key(key: Any) -> str:
+    return json.dumps(key) if isinstance(key, bool | int | float) or key is None else str(key)
+
+
+def not_an_object(kind: str, value: Any, body: bytes) -> StatusError:
+    """400 for a body that is no JSON object."""
+    name = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}.get(type(value), "null")
+    return bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: "
+        f"json: cannot unmarshal {name} into Go value of type struct {{ APIVersion string "
+        f"{quoted(_GO_TAG.format('apiVersion'))}; Kind string {quoted(_GO_TAG.format('kind'))} }} ({_shown(body)})"
+    )
+
+
+_GO_TAG = 'json:"{},omitempty"'
+_LONGEST_SHOWN = 1024
+
+
+def _shown(body: bytes) -> str:
+    """The start of a body, as messages quote it: text where it looks like JSON, else hexadecimal."""
+    if not body:
+        return "<empty>"
+    shown = body[:_LONGEST_SHOWN]
+    text = shown.decode(errors="replace") if body.lstrip()[:1] == b"{" else shown.hex()
+    return text + (f" [truncated {len(body) - _LONGEST_SHOWN} chars]" if len(body) > _LONGEST_SHOWN else "")
+
+
+def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
+    """400 for a body that does not even say what it is."""
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({_shown(body)})")
