@@ -5,15 +5,21 @@ Start with `Client` (typed objects); `RestClient` is the same on raw JSON, `Tran
 """
 
 from kubewright.client.client import Client
+from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError
+from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse, Transport, TransportError
 from kubewright.client.watch import WatchEvent
 
 __all__ = [
+    "BasicAuth",
     "Client",
+    "ClusterConfig",
+    "ConfigError",
     "HttpRequest",
     "HttpResponse",
+    "HttpsTransport",
     "JsonPatch",
     "MergePatch",
     "Patch",
