@@ -76,6 +76,9 @@ _VALUE_MESSAGE = _shape_error(
 )
 
 
+_QUALIFIED_NAME = "a qualified name"
+
+
 def _masked(name: str, *, prefix: bool) -> str:
     """A ``generateName`` may end in a dash: something will follow."""
     return name[:-1] + "a" if prefix and name.endswith("-") and len(name) > 1 else name
@@ -107,10 +110,8 @@ def qualified_name_errors(key: str) -> list[str]:
     """A label's or annotation's key: ``name`` or ``example.com/name``."""
     prefix, slash, name = key.rpartition("/")
     if prefix.count("/"):
-        example = _shape_error("", _QUALIFIED, "MyName", "my.name", "123-abc").removeprefix(" ")
         return [
-            "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-            f"alphanumeric character {example} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            f"{_QUALIFIED_NAME} {_QUALIFIED_MESSAGE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         ]
     errors = []
     if slash and not prefix:

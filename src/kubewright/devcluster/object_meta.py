@@ -27,13 +27,27 @@ __all__ = [
 NameErrors = Callable[..., list[str]]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
-_STRINGS = ("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion")
-_NUMBERS = ("generation", "deletionGracePeriodSeconds")
-_TIMES = ("creationTimestamp", "deletionTimestamp")
-_MAPS = ("labels", "annotations")
-_KNOWN = frozenset(
-    (*_STRINGS, *_NUMBERS, *_TIMES, *_MAPS, "ownerReferences", "finalizers", "managedFields"),
-)
+_TIMES = frozenset({"creationTimestamp", "deletionTimestamp"})
+_TEXT = (str, "string", None, "")
+_NUMBER = (int, "int64", None, "")
+_TEXTS = (dict, "map[string]string", str, "string")
+_TYPES: Mapping[str, tuple[type, str, type | None, str]] = {
+    "name": _TEXT,
+    "generateName": _TEXT,
+    "namespace": _TEXT,
+    "selfLink": _TEXT,
+    "uid": _TEXT,
+    "resourceVersion": _TEXT,
+    "generation": _NUMBER,
+    "creationTimestamp": _TEXT,
+    "deletionTimestamp": _TEXT,
+    "deletionGracePeriodSeconds": _NUMBER,
+    "labels": _TEXTS,
+    "annotations": _TEXTS,
+    "ownerReferences": (list, "[]v1.OwnerReference", dict, "v1.OwnerReference"),
+    "finalizers": (list, "[]string", str, "string"),
+    "managedFields": (list, "[]v1.ManagedFieldsEntry", dict, "v1.ManagedFieldsEntry"),
+}
 _JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 _ANNOTATIONS_LIMIT = 256 * 1024
 
@@ -58,46 +72,25 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
     result = {}
     unknown = []
     for key, value in metadata.items():
-        if key not in _KNOWN:
+        if key not in _TYPES:
             unknown.append(f"metadata.{key}")
         elif value is not None:
             _check(key, value)
-            if value not in ("", [], {}) and not (key in _NUMBERS and key == "generation" and value == 0):
+            if value or key == "deletionGracePeriodSeconds":
                 result[key] = value
     return result, unknown
 
 
 def _check(key: str, value: Any) -> None:
-    if key in _STRINGS and not isinstance(value, str):
-        raise _wrong(value, key, "string")
-    if key in _NUMBERS and type(value) is not int:
-        raise _wrong(value, key, "int64")
-    if key in _TIMES:
-        if not isinstance(value, str):
-            raise _wrong(value, key, "string")
-        if _TIME.fullmatch(value) is None:
-            raise ValueError(
-                f'parsing time {quoted(value)} as "2006-01-02T15:04:05Z07:00": cannot parse {quoted(value)}'
-            )
-    if key in _MAPS:
-        if not isinstance(value, dict):
-            raise _wrong(value, key, "map[string]string")
-        for item in value.values():
-            if not isinstance(item, str):
-                raise _wrong(item, key, "string")
-    if key == "finalizers":
-        if not isinstance(value, list):
-            raise _wrong(value, key, "[]string")
-        for item in value:
-            if not isinstance(item, str):
-                raise _wrong(item, key, "string")
-    if key in {"ownerReferences", "managedFields"}:
-        go_type = {"ownerReferences": "OwnerReference", "managedFields": "ManagedFieldsEntry"}[key]
-        if not isinstance(value, list):
-            raise _wrong(value, key, f"[]v1.{go_type}")
-        for item in value:
-            if not isinstance(item, dict):
-                raise _wrong(item, key, f"v1.{go_type}")
+    expected, go_type, item_type, item_go_type = _TYPES[key]
+    if type(value) is not expected:
+        raise _wrong(value, key, go_type)
+    if key in _TIMES and value and _TIME.fullmatch(value) is None:
+        raise ValueError(f'parsing time {quoted(value)} as "2006-01-02T15:04:05Z07:00": cannot parse {quoted(value)}')
+    if item_type is not None:
+        for item in value.values() if expected is dict else value:
+            if type(item) is not item_type:
+                raise _wrong(item, key, item_go_type)
 
 
 def new_uid(rng: random.Random) -> str:
