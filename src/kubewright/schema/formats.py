@@ -9,7 +9,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from email.utils import parseaddr
 from types import MappingProxyType
 
 __all__ = ["effective_format", "matches_format", "recognised"]
@@ -135,17 +134,10 @@ def _is_cidr(text: str) -> bool:
     return _is_address(address) and int(prefix) <= (128 if ":" in address else 32)
 
 
-def _is_email(text: str) -> bool:
-    if any(ord(char) < 32 for char in text):
-        return False
-    _, address = parseaddr(text, strict=True) if _STRICT else parseaddr(text)
-    local, at, domain = address.rpartition("@")
-    if not at or not local or not domain:
-        return False
-    return local.startswith('"') or (".." not in local and not local.startswith(".") and not local.endswith("."))
-
-
-_STRICT = "strict" in (parseaddr.__kwdefaults__ or {})  # security releases of each Python added it
+_ATOM = r"[^\x00-\x20\x7f()<>\[\]:;@\\,.\"]+"
+_QUOTED = r'"([^"\\\r\n]|\\[\x20-\x7e\t])*"'
+_ADDRESS = rf"({_ATOM}(\.{_ATOM})*|{_QUOTED})@({_ATOM}(\.{_ATOM})*|\[[^\[\]\\]*\])"
+_EMAIL = re.compile(rf"\s*({_ADDRESS}|(({_ATOM}|{_QUOTED}|\.)\s*)*<{_ADDRESS}>)\s*")
 
 
 def _is_uri(text: str) -> bool:
@@ -216,7 +208,7 @@ _CHECKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         "date": _is_date,
         "datetime": _is_date_time,
         "duration": _is_duration,
-        "email": _is_email,
+        "email": lambda text: _EMAIL.fullmatch(text) is not None,
         "hexcolor": _like(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
         "hostname": _is_hostname,
         "ipv4": _is_ipv4,

@@ -44,15 +44,18 @@ def _escaped(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def number_text(value: float, *, least_exponent: int = -4) -> str:
-    """A number: whole ones without a fraction, an exponent from 1e21 on and below ``10**least_exponent``."""
+def number_text(value: float) -> str:
+    """A number in plain text: integers in full, others with an exponent from 1e+06 on, or below 1e-4."""
+    return _number(value, range(-4, 6), "02d")
+
+
+def _number(value: float, plain: range, exponent_format: str) -> str:
     if isinstance(value, int) and value in _INT64:
         return str(value)
     sign, digits, power = _decimal(float(value))
-    if power < least_exponent or power >= 21:
+    if power not in plain:
         fraction = f".{digits[1:]}" if len(digits) > 1 else ""
-        exponent = f"{abs(power):02d}" if least_exponent == -4 else str(abs(power))
-        return f"{sign}{digits[0]}{fraction}e{'-' if power < 0 else '+'}{exponent}"
+        return f"{sign}{digits[0]}{fraction}e{'-' if power < 0 else '+'}{format(abs(power), exponent_format)}"
     if power < 0:
         return f"{sign}0.{'0' * (-power - 1)}{digits}"
     whole = digits[: power + 1].ljust(power + 1, "0")
@@ -82,14 +85,14 @@ def json_text(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
         return "".join(_JSON_ESCAPES.get(char, char) for char in text)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return number_text(value, least_exponent=-6)
+        return _number(value, range(-6, 21), "d")
     return json.dumps(value)
 
 
 def value_text(value: Any) -> str:
-    """A refused value: strings quoted, null as ``"null"``, maps and lists as JSON."""
+    """A refused value: strings quoted, maps and lists as JSON."""
     if value is None:
-        return '"null"'
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

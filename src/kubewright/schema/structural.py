@@ -13,6 +13,7 @@ from kubewright.schema.defaulting import default_value, drop_nulls
 from kubewright.schema.errors import NO_FIELD, FieldError, invalid
 from kubewright.schema.list_types import duplicates
 from kubewright.schema.node import Definitions, Node, Schema
+from kubewright.schema.object_meta import embedded_errors
 from kubewright.schema.pruning import prune
 from kubewright.schema.validation import NOTHING, validate
 
@@ -62,6 +63,7 @@ class Structural:
         return self._complete(errors, obj, old)
 
     def _complete(self, errors: list[FieldError], obj: dict[str, Any], old: dict[str, Any] | None) -> list[FieldError]:
+        errors += embedded_errors(obj, self.root)
         if old is None or not any(duplicates(old, self.root)):
             errors += duplicates(obj, self.root)
         if self._has_rules and any(error.reason in _BLOCKING for error in errors):

@@ -124,7 +124,7 @@ def _type_of(value: Any) -> tuple[str, str]:
     if isinstance(value, bool):
         return "boolean", ""
     if isinstance(value, int):
-        return ("integer", "int64") if -(2**63) <= value < 2**63 else ("number", "float64")
+        return ("integer", "int64") if _is_integer(value) else ("number", "float64")
     if isinstance(value, float):
         return "number", "float64"
     if isinstance(value, str):
@@ -137,7 +137,7 @@ def _type(value: Any, node: Node, path: str, result: _Result) -> None:
     fits = (
         got in node.types
         or (got == "integer" and "number" in node.types)
-        or (got == "number" and "integer" in node.types and math.isfinite(value) and value == math.floor(value))
+        or (got == "number" and "integer" in node.types and _is_whole(value))
     )
     if node.format:
         if isinstance(value, str | list):
@@ -237,7 +237,7 @@ def _out_of_range(value: float, node: Node) -> str | None:
     """What the value should have been, where the declared type and format can't hold it."""
     if node.types == ("integer",):
         limit = _RANGES.get(node.format, 2**63)
-        if value != value // 1 or not -limit <= value < limit:
+        if value != math.floor(value) or not -limit <= value < limit:
             return f"integer with format {node.format}" if node.format else "integer (default format)"
     elif node.types == ("number",) and node.format == "float" and abs(value) > 3.4028235677973366e38:
         return "number with format float"
@@ -245,52 +245,61 @@ def _out_of_range(value: float, node: Node) -> str | None:
 
 
 def _number(value: float, node: Node, path: str, result: _Result) -> None:
-    def check_range(number: float, what: str) -> None:
-        wanted = _out_of_range(number, node)
+    def compared(keyword: str, what: str) -> tuple[float, float]:
+        """The limit and the value as the server compares them: integers if both are, even if the limit is cut."""
+        limit = node.schema[keyword]
+        wanted = _out_of_range(limit, node)
         if wanted:
             result.add(_general(f"{what} value must be of type {wanted} in {path}"))
+        if _is_integer(value) and not wanted:
+            return int(limit), value
+        return float(limit), float(value)
 
     schema = node.schema
-    check_range(value, "Checked")
-    multiple, least, most = schema.get("multipleOf"), schema.get("minimum"), schema.get("maximum")
-    if multiple is not None:
-        check_range(multiple, "MultipleOf")
-        if not _is_multiple(value, multiple):
-            result.add(_invalid(path, value, f"should be a multiple of {number_text(multiple)}"))
-    if least is not None:
-        check_range(least, "Minimum boundary")
+    wanted = _out_of_range(value, node)
+    if wanted:
+        result.add(_general(f"Checked value must be of type {wanted} in {path}"))
+    if "multipleOf" in schema:
+        factor, shown = compared("multipleOf", "MultipleOf")
+        if factor <= 0:
+            complaint = f"factor MultipleOf declared for {path} must be positive: {number_text(factor)}"
+            result.add(errors.invalid(_field(path), factor, complaint))
+        elif not _is_multiple(shown, factor):
+            result.add(_invalid(path, shown, f"should be a multiple of {number_text(factor)}"))
+    if "minimum" in schema:
+        limit, shown = compared("minimum", "Minimum boundary")
         exclusive = bool(schema.get("exclusiveMinimum"))
-        if value < _bound(least, value) or (exclusive and value == _bound(least, value)):
-            result.add(
-                _invalid(
-                    path, value, f"should be greater than {'' if exclusive else 'or equal to '}{_limit(least, value)}"
-                )
-            )
-    if most is not None:
-        check_range(most, "Maximum boundary")
+        if shown < limit or (exclusive and shown == limit):
+            relation = "greater than" if exclusive else "greater than or equal to"
+            result.add(_invalid(path, shown, f"should be {relation} {number_text(limit)}"))
+    if "maximum" in schema:
+        limit, shown = compared("maximum", "Maximum boundary")
         exclusive = bool(schema.get("exclusiveMaximum"))
-        if value > _bound(most, value) or (exclusive and value == _bound(most, value)):
-            result.add(
-                _invalid(path, value, f"should be less than {'' if exclusive else 'or equal to '}{_limit(most, value)}")
-            )
+        if shown > limit or (exclusive and shown == limit):
+            relation = "less than" if exclusive else "less than or equal to"
+            result.add(_invalid(path, shown, f"should be {relation} {number_text(limit)}"))
 
 
-def _bound(limit: float, value: float) -> float:
-    """The limit as compared: the server drops its fraction when the value is an integer."""
-    return int(limit) if isinstance(value, int) else float(limit)
-
-
-def _limit(limit: float, value: float) -> str:
-    return number_text(_bound(limit, value))
+def _is_integer(value: float) -> bool:
+    """Whether the server holds the number as an integer, which it does up to 64 bits."""
+    return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
 def _is_multiple(value: float, factor: float) -> bool:
-    if isinstance(value, int) and factor == int(factor):
-        return value % int(factor) == 0
-    quotient = 1 / factor * value if factor < 1 else value / factor
-    if not math.isfinite(quotient):
+    if isinstance(value, int) and isinstance(factor, int):
+        return value % factor == 0
+    return _is_whole(1 / factor * value if factor < 1 else value / factor)
+
+
+_LARGEST_WHOLE = 2**53 - 1
+
+
+def _is_whole(value: float) -> bool:
+    """Whether a floating-point number is an integer that JSON can carry, give or take a rounding error."""
+    if not math.isfinite(value) or abs(value) > _LARGEST_WHOLE:
         return False
-    return math.isclose(quotient, round(quotient), rel_tol=1e-9, abs_tol=1e-9)
+    difference = abs(value - math.trunc(value))
+    return difference == 0 or difference / (abs(value) + abs(math.trunc(value))) < 1e-9
 
 
 def _enum(value: Any, node: Node, path: str, result: _Result) -> None:
