@@ -1,0 +1,164 @@
+"""``kubewright dev``: an embedded cluster and an operator on it, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shlex
+from pathlib import Path
+
+import click
+import msgspec
+
+from kubewright.api import SystemClock, resource_info
+from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
+from kubewright.cli.failure import Failure
+from kubewright.cli.loading import load_operator
+from kubewright.cli.progress import Progress
+from kubewright.cli.readiness import Readiness, readiness
+from kubewright.cli.signals import stop_on_signals
+from kubewright.client import Client
+from kubewright.crd import definition
+from kubewright.devcluster.cluster import DevCluster, Https
+from kubewright.devcluster.errors import ClusterError
+from kubewright.kinds import apiextensions_v1
+from kubewright.operator import Manager, Operator
+from kubewright.telemetry import Log, new_log
+
+__all__ = ["command"]
+
+
+@click.command("dev")
+@click.argument("target")
+@click.option(
+    "--apply",
+    "files",
+    type=click.Path(path_type=Path, dir_okay=False),
+    multiple=True,
+    help="YAML to apply; repeatable.",
+)
+@click.option("--once", is_flag=True, help="Exit when what was applied is ready: 0 then, 1 with the reason if not.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds for --once.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Where the cluster listens.  [default: a free port]"
+)
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True
+)
+def command(target: str, files: tuple[Path, ...], once: bool, timeout: float, port: int, log_level: str) -> None:
+    """Run the operator TARGET ("module:attribute" or "file.py:attribute") on an embedded cluster of its own.
+
+    Installs its CRDs, applies the given files and shows live how things come up. The cluster is in memory and ends with
+    the command; kubectl works on it meanwhile.
+    """
+    operator = load_operator(target)
+    wanted = read_manifests(files, operator.scheme)
+    session = _Session(operator, wanted, log=new_log("console", level=log_level))
+    try:
+        asyncio.run(session.run(port=port, timeout=timeout if once else None))
+    except ClusterError as error:
+        raise Failure(str(error)) from error
+    except asyncio.CancelledError as error:
+        raise Failure("stopped at the second signal", exit_code=130) from error
+
+
+class _Session:
+    """One run of ``kubewright dev``."""
+
+    def __init__(self, operator: Operator, wanted: list[Manifest], *, log: Log) -> None:
+        self._operator = operator
+        self._wanted = wanted
+        self._log = log
+        self._stop = asyncio.Event()
+
+    async def run(self, *, port: int, timeout: float | None) -> None:
+        """Until Ctrl-C; with a ``timeout``, until what was applied is ready. Raises `Failure` when that takes longer."""
+        clock, rng = SystemClock(), random.Random()
+        with stop_on_signals(self._stop.set):
+            started = clock.monotonic()
+            async with DevCluster(https=Https(port=port), clock=clock, rng=rng, log=self._log) as cluster:
+                click.echo(f"embedded cluster at {cluster.server_url} in {clock.monotonic() - started:.2f} s")
+                client = Client(cluster.transport(), field_manager=self._operator.name, clock=clock, rng=rng)
+                await self._install(client)
+                manager = Manager(self._operator, client, clock=clock, rng=rng, log=self._log)
+                failure: Failure | None = None
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(manager.run(), name="manager")
+                    try:
+                        await self._follow(manager, client, cluster, timeout=timeout)
+                    except Failure as error:  # raised through the group it would come out wrapped
+                        failure = error
+                    finally:
+                        manager.stop()
+                if failure is not None:
+                    raise failure
+
+    async def _install(self, client: Client) -> None:
+        info = resource_info(apiextensions_v1.CustomResourceDefinition)
+        for kind in self._operator.custom_kinds:
+            body = definition(kind)
+            name = body["metadata"]["name"]
+            try:
+                await client.apply_raw(info, body, force=True)
+            except ApiError as error:
+                raise Failure(f"the CRD {name} was refused: {error}") from error
+            click.echo(f"installed {name}")
+
+    async def _follow(self, manager: Manager, client: Client, cluster: DevCluster, *, timeout: float | None) -> None:
+        progress = Progress(manager)
+        with progress.shown():
+            await apply_manifests(client, self._wanted)
+            await self._all_ready(client, timeout)
+        if timeout is None and not self._stop.is_set():
+            self._invite(cluster)
+            with progress.shown():
+                await self._stop.wait()
+
+    async def _all_ready(self, client: Client, timeout: float | None) -> None:
+        """Waits until everything applied is ready or the user has had enough."""
+        try:
+            async with asyncio.timeout(timeout):
+                while not self._stop.is_set():
+                    if all([(await self._readiness(client, manifest)).ready for manifest in self._wanted]):
+                        return
+                    await asyncio.sleep(0.1)
+        except TimeoutError as error:
+            reasons = [
+                f"{manifest.info.kind} {manifest.name} is not ready after {timeout:g} s: {found.reason}"
+                for manifest in self._wanted
+                if not (found := await self._readiness(client, manifest)).ready
+            ]
+            raise Failure("; ".join(reasons)) from error
+
+    async def _readiness(self, client: Client, manifest: Manifest) -> Readiness:
+        try:
+            raw = await client.rest.get(manifest.info, manifest.name, namespace=manifest.namespace)
+        except NotFound:
+            return Readiness(False, "it was deleted")
+        return readiness(msgspec.json.decode(raw))
+
+    def _invite(self, cluster: DevCluster) -> None:
+        """What to try next, in another terminal."""
+        kinds = [resource_info(kind) for spec in self._operator.controllers for kind in (spec.kind, *spec.owns)]
+        names = ",".join(dict.fromkeys(_shortest(info.short_names, info.plural) for info in kinds))
+        commands = [f"kubectl get {names}"]
+        for manifest in self._wanted[:1]:
+            name = _shortest(manifest.info.short_names, manifest.info.plural)
+            one = f"{name} {manifest.name} -n {manifest.namespace}" if manifest.namespace else f"{name} {manifest.name}"
+            commands.append(f"kubectl describe {one}")
+            commands.append(f"kubectl scale {one} --replicas=5" if manifest.info.scale else f"kubectl delete {one}")
+        click.echo("\nTry, in another terminal:\n")
+        click.echo(f"  export KUBECONFIG={shlex.quote(str(cluster.kubeconfig))}")
+        for line in commands:
+            click.echo(f"  {line}")
+        click.echo("\nCtrl-C stops the operator and the cluster.\n")
+
+
+def _shortest(short_names: tuple[str, ...], plural: str) -> str:
+    return short_names[0] if short_names else plural

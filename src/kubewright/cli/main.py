@@ -1,0 +1,60 @@
+"""The command line's entry point: commands load when they are run, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from kubewright.cli.failure import Failure
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "cluster": "Start, stop and show the embedded cluster.",
+    "dev": "Run an operator on an embedded cluster of its own.",
+    "manifests": "Print the CRDs, RBAC and Deployment of an operator.",
+    "run": "Run an operator against a cluster.",
+}
+
+
+class _Lazy(click.Group):
+    """A group that imports ``kubewright.cli.<command>`` when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"kubewright.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="kubewright", message="kubewright %(version)s")
+def cli() -> None:
+    """Kubernetes operators in Python: run them, develop them on an embedded cluster, generate their manifests."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits: 0 well, 1 failed, 2 used wrongly. Failures are one line, never a traceback."""
+    try:
+        code = cli.main(arguments, prog_name="kubewright", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except Failure as error:
+        click.echo(f"kubewright: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)

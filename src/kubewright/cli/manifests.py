@@ -1,0 +1,28 @@
+"""``kubewright manifests``: what a cluster needs to run an operator, as YAML."""
+
+from __future__ import annotations
+
+import click
+
+from kubewright.cli.failure import Failure
+from kubewright.cli.loading import load_operator
+from kubewright.manifests import manifests, to_yaml
+
+__all__ = ["command"]
+
+
+@click.command("manifests")
+@click.argument("target")
+@click.option("--image", help="The operator's container image.  [default: OPERATOR:latest]")
+@click.option("--namespace", help="Where the operator itself runs.  [default: OPERATOR-system]")
+def command(target: str, image: str | None, namespace: str | None) -> None:
+    """Print the CRDs, RBAC and Deployment of the operator TARGET ("module:attribute" or "file.py:attribute").
+
+    All of it is derived from the operator's declarations; pipe it into kubectl apply -f -.
+    """
+    operator = load_operator(target)
+    try:
+        documents = manifests(operator, target=target, image=image, namespace=namespace)
+    except (TypeError, ValueError) as error:
+        raise Failure(str(error)) from error
+    click.echo(to_yaml(documents), nl=False)
