@@ -21,7 +21,7 @@ Schema: TypeAlias = Mapping[str, JSON]
 
 ListType: TypeAlias = Literal["atomic", "set", "map"]
 MapType: TypeAlias = Literal["granular", "atomic"]
-ValueType: TypeAlias = Literal["object", "array", "string", "number", "boolean", "scalar", "any"]
+ValueType: TypeAlias = Literal["object", "array", "string", "number", "boolean", "any"]
 
 _REFERENCES = ("#/definitions/", "#/components/schemas/")
 _SCALARS: Mapping[str, ValueType] = {
@@ -71,10 +71,10 @@ class Shape:
 
     @cached_property
     def type(self) -> ValueType:
-        """What JSON the schema describes; ``scalar`` is an int-or-string, ``any`` takes the type of the value at hand."""
+        """What JSON the schema describes; ``any`` takes the type of the value at hand."""
         schema = self.schema
         if schema.get("x-kubernetes-int-or-string") is True or schema.get("format") == "int-or-string":
-            return "scalar"
+            return "any"
         declared = schema.get("type")
         if declared == "object" or (declared is None and self._properties):
             return "object"
