@@ -3,7 +3,8 @@
 Start with `Structural`; `FieldError` is what it finds and `invalid_status` what a server answers with.
 """
 
+from kubewright.schema.embedded import MalformedMetadata
 from kubewright.schema.errors import FieldError, invalid_status
 from kubewright.schema.structural import Structural
 
-__all__ = ["FieldError", "Structural", "invalid_status"]
+__all__ = ["FieldError", "MalformedMetadata", "Structural", "invalid_status"]

@@ -54,9 +54,9 @@ def dns1035_label_problems(text: str) -> list[str]:
     return problems
 
 
-def dns_subdomain_problems(text: str, *, unit: str = "bytes") -> list[str]:
-    """RFC 1123 subdomain: most objects' names, groups, prefixes of keys."""
-    problems = [] if len(text) <= 253 else [f"must be no more than 253 {unit}"]
+def dns_subdomain_problems(text: str) -> list[str]:
+    """RFC 1123 subdomain: groups, prefixes of keys."""
+    problems = [] if len(text) <= 253 else ["must be no more than 253 bytes"]
     if not re.fullmatch(_SUBDOMAIN, text):
         rule = (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "

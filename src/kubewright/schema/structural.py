@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubewright.schema.defaulting import default_value, drop_nulls
+from kubewright.schema.embedded import embedded_errors
 from kubewright.schema.errors import NO_FIELD, FieldError, invalid
 from kubewright.schema.list_types import duplicates
 from kubewright.schema.node import Definitions, Node, Schema
-from kubewright.schema.object_meta import embedded_errors
 from kubewright.schema.pruning import prune
 from kubewright.schema.validation import NOTHING, validate
 
@@ -42,7 +42,11 @@ class Structural:
         return result
 
     def prune(self, obj: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """``obj`` without fields that the schema does not know, and their paths (``spec.ports[0].nam``), sorted."""
+        """``obj`` without fields that the schema does not know, and their paths (``spec.ports[0].nam``).
+
+        The object's own metadata is left as it is; that of embedded resources is cleaned. Raises `MalformedMetadata`
+        where that can't be read.
+        """
         return prune(obj, self.root, root=True)
 
     def validate(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> list[FieldError]:
