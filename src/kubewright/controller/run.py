@@ -43,8 +43,12 @@ class Run(Generic[R]):
             return None
         ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
         if obj.metadata.deletion_timestamp is not None:
-            await self._finalize(obj, ctx)
-            return None
+            try:
+                await self._finalize(obj, ctx)
+            except Requeue as again:
+                return Result(requeue_after=again.after)
+            if not self._spec.while_deleting:
+                return None
         return await self._sync(obj, ctx)
 
     async def _finalize(self, obj: R, ctx: Context) -> None:
@@ -67,7 +71,7 @@ class Run(Generic[R]):
     async def _sync(self, obj: R, ctx: Context) -> Result | None:
         present = obj.metadata.finalizers or []
         missing = [finalizer.name for finalizer in self._spec.finalizers if finalizer.name not in present]
-        if missing:
+        if missing and obj.metadata.deletion_timestamp is None:
             await add_finalizers(self._env.client, obj, missing)
             return Result(requeue_after=0)  # with the object as it is now
         raw = self._informer.raw(obj.namespace, obj.name)

@@ -43,6 +43,8 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     workers: int = 4
     timeout: float = 300.0
     prune: tuple[type[Resource], ...] = ()
+    while_deleting: bool = False
+    """Whether ``reconcile`` also runs, after the clean-ups, for objects that are being deleted."""
 
     @property
     def kinds(self) -> list[type[Resource]]:
