@@ -73,7 +73,7 @@ class Schemas:
         info = resource.info
         address = (info.group, info.version, info.kind)
         if address not in self._by_kind:
-            self._put(_custom_name(*address), _custom_schema(resource), *address)
+            self._put(resource.definition_name or _custom_name(*address), _custom_schema(resource), *address)
         name = self._by_kind[address]
         if "list" in resource.verbs and (info.group, info.version, resource.listed_kind) not in self._by_kind:
             list_name = f"{name.rpartition('.')[0]}.{resource.listed_kind}"

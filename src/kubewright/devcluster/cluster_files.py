@@ -1,0 +1,156 @@
+"""`ClusterFiles`: the state directory of an embedded cluster, and how to tell whether one runs there.
+
+The cluster's process holds ``cluster.lock`` locked for as long as it lives. So whether it runs is a question to the
+kernel, not to a process id that may be stale or belong to somebody else by now.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from kubewright.devcluster.errors import ClusterError
+from kubewright.devcluster.private_files import private_directory, write_private
+
+__all__ = ["ClusterFiles", "ClusterStatus", "state_directory"]
+
+
+def state_directory(environ: Mapping[str, str], *, user_home: Path | None = None) -> Path:
+    """Where a cluster lives unless told otherwise.
+
+    ``KUBEWRIGHT_HOME``, else ``kubewright`` in ``XDG_STATE_HOME``, else ``~/.local/state/kubewright``.
+    """
+    if home := environ.get("KUBEWRIGHT_HOME"):
+        return Path(home).expanduser().absolute()
+    state = environ.get("XDG_STATE_HOME") or ""
+    if not Path(state).is_absolute():  # the XDG specification wants relative ones ignored
+        state = str((user_home or Path.home()) / ".local" / "state")
+    return Path(state) / "kubewright"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterStatus:
+    """What is known of a cluster from outside. ``pid``, ``server`` and ``started`` are those of a running one."""
+
+    state: Literal["stopped", "starting", "running"]
+    home: Path
+    kubeconfig: Path
+    log: Path
+    pid: int | None = None
+    server: str = ""
+    started: datetime | None = None
+
+
+class _Record(msgspec.Struct):
+    """``cluster.json``. ``server`` is empty until the cluster listens; ``last_port`` outlives it."""
+
+    pid: int
+    server: str = ""
+    started: datetime | None = None
+    last_port: int = 0
+
+
+class ClusterFiles:
+    """The files of one home."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.kubeconfig = home / "kubeconfig"
+        self.log = home / "cluster.log"
+        self.credentials = home / "credentials"
+        self._lock = home / "cluster.lock"
+        self._record = home / "cluster.json"
+
+    def prepare(self) -> None:
+        """Makes the directories. Raises `ClusterError` where that is not allowed."""
+        try:
+            private_directory(self.home)
+            private_directory(self.credentials)
+        except OSError as error:
+            message = f"can't use {self.home} for the cluster's state: {error.strerror}; set KUBEWRIGHT_HOME to another"
+            raise ClusterError(message) from error
+
+    def status(self) -> ClusterStatus:
+        if not self._is_locked():
+            return ClusterStatus(state="stopped", home=self.home, kubeconfig=self.kubeconfig, log=self.log)
+        record = self._read()
+        return ClusterStatus(
+            state="running" if record and record.server else "starting",
+            home=self.home,
+            kubeconfig=self.kubeconfig,
+            log=self.log,
+            pid=record.pid if record else None,
+            server=record.server if record else "",
+            started=record.started if record else None,
+        )
+
+    @contextmanager
+    def held(self, *, pause: Callable[[], None]) -> Iterator[None]:
+        """Holds the lock and records this process; raises `ClusterError` while another cluster runs here.
+
+        ``pause`` is called between attempts: someone asking for the status holds the lock for an instant, too.
+        """
+        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            for _ in range(10):
+                if _try_lock(descriptor, fcntl.LOCK_EX):
+                    break
+                pause()
+            else:
+                raise ClusterError(already_running(self.status()))
+            self._write(_Record(pid=os.getpid(), last_port=self.last_port()))
+            yield
+        finally:
+            os.close(descriptor)
+
+    def announce(self, server: str, started: datetime) -> None:
+        """Records that the cluster, whose process holds the lock, now listens."""
+        self._write(_Record(pid=os.getpid(), server=server, started=started, last_port=urlsplit(server).port or 0))
+
+    def last_port(self) -> int:
+        """The port of the cluster that ran here last; 0 where there was none."""
+        record = self._read()
+        return record.last_port if record else 0
+
+    def _is_locked(self) -> bool:
+        try:
+            descriptor = os.open(self._lock, os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            return not _try_lock(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
+
+    def _read(self) -> _Record | None:
+        try:
+            return msgspec.json.decode(self._record.read_bytes(), type=_Record)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def _write(self, record: _Record) -> None:
+        write_private(self._record, msgspec.json.encode(record))
+
+
+def already_running(status: ClusterStatus) -> str:
+    """Why a second cluster can't start in the same home."""
+    where = f" at {status.server}" if status.server else ""
+    process = f" (process {status.pid})" if status.pid else ""
+    return f"a cluster is already running{where}{process}: stop it with `kubewright cluster down`, or set KUBEWRIGHT_HOME"
+
+
+def _try_lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
