@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from kubewright.api import SystemClock, resource_info
+from kubewright.api import ApiError, NotFound, SystemClock, resource_info
 from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
@@ -57,7 +57,7 @@ def command(target: str, files: tuple[Path, ...], once: bool, timeout: float, po
     Installs its CRDs, applies the given files and shows live how things come up. The cluster is in memory and ends with
     the command; kubectl works on it meanwhile.
     """
-    operator = load_operator(target)
+    operator = load_operator(target).operator
     wanted = read_manifests(files, operator.scheme)
     session = _Session(operator, wanted, log=new_log("console", level=log_level))
     try:

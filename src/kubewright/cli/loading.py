@@ -6,16 +6,23 @@ import importlib
 import sys
 import traceback
 from pathlib import Path
+from typing import NamedTuple
 
 from kubewright.cli.failure import Failure
 from kubewright.operator import Operator
 
-__all__ = ["load_operator"]
+__all__ = ["Loaded", "load_operator"]
 
 _USAGE = 'name it as "package.module:attribute" or "path/to/file.py:attribute"'
 
 
-def load_operator(target: str) -> Operator:
+class Loaded(NamedTuple):
+    operator: Operator
+    target: str
+    """The same as ``module:attribute``, as it is named where the files lie elsewhere."""
+
+
+def load_operator(target: str) -> Loaded:
     """The operator at ``module:attribute`` or ``file.py:attribute``; the attribute defaults to ``operator``.
 
     Raises `Failure` with one line that says what is wrong and where.
@@ -36,7 +43,7 @@ def load_operator(target: str) -> Operator:
         raise Failure(f"{target} is a {type(operator).__name__}, not a kubewright.Operator", exit_code=2)
     if not operator.controllers:
         raise Failure(f"operator {operator.name} has no controller: add one with @{attribute}.controller(Kind)")
-    return operator
+    return Loaded(operator, f"{module_name}:{attribute}")
 
 
 def _enter_directory(module: str) -> str:

@@ -20,9 +20,9 @@ def command(target: str, image: str | None, namespace: str | None) -> None:
 
     All of it is derived from the operator's declarations; pipe it into kubectl apply -f -.
     """
-    operator = load_operator(target)
+    operator, module = load_operator(target)
     try:
-        documents = manifests(operator, target=target, image=image, namespace=namespace)
+        documents = manifests(operator, target=module, image=image, namespace=namespace)
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from error
     click.echo(to_yaml(documents), nl=False)

@@ -38,7 +38,7 @@ def command(
     The cluster is that of --kubeconfig, else of KUBECONFIG, else the one this pod runs in, else ~/.kube/config. The
     operator's CRDs must be there (kubewright manifests prints them); while one is missing, the operator says so and waits.
     """
-    operator = load_operator(target)
+    operator = load_operator(target).operator
     try:
         config = load(kubeconfig, context=context)
     except ConfigError as error:

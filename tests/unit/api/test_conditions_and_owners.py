@@ -52,7 +52,11 @@ def test_a_transition_time_moves_when_the_status_flips_and_only_then() -> None:
     assert start == datetime(2026, 1, 1, 12, tzinfo=UTC)
     clock.time += timedelta(minutes=1)
     conditions.set("Ready", False, reason="StillStarting", message="2 of 3")
-    assert (entries[0].last_transition_time, entries[0].reason, entries[0].message) == (start, "StillStarting", "2 of 3")
+    assert (entries[0].last_transition_time, entries[0].reason, entries[0].message) == (
+        start,
+        "StillStarting",
+        "2 of 3",
+    )
     conditions.set("Ready", True, reason="Up")
     assert entries[0].last_transition_time == start + timedelta(minutes=1)
     assert entries[0].observed_generation == 3
@@ -61,7 +65,9 @@ def test_a_transition_time_moves_when_the_status_flips_and_only_then() -> None:
 
 def test_other_types_are_left_alone() -> None:
     entries = [
-        Condition(type="Other", status="True", reason="X", message="", last_transition_time=datetime(2020, 1, 1, tzinfo=UTC))
+        Condition(
+            type="Other", status="True", reason="X", message="", last_transition_time=datetime(2020, 1, 1, tzinfo=UTC)
+        )
     ]
     conditions = Conditions(entries, generation=1, clock=Moving())
     conditions.set("Ready", None, reason="Unsure")
@@ -79,7 +85,9 @@ def test_a_controller_is_set_once_and_kept_current() -> None:
     set_controller(child, owner())
     set_controller(child, owner())
     references = child.metadata.owner_references or []
-    assert [(reference.kind, reference.uid, reference.controller) for reference in references] == [("Parent", "1", True)]
+    assert [(reference.kind, reference.uid, reference.controller) for reference in references] == [
+        ("Parent", "1", True)
+    ]
     found = controller_of(child.metadata)
     assert found is not None
     assert found.block_owner_deletion

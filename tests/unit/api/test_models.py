@@ -122,7 +122,7 @@ def test_declared_types_keep_markers_after_decoding() -> None:
 
 def test_fields_are_keyword_only_in_subclasses_too() -> None:
     with pytest.raises(TypeError):
-        Volume("1Gi")  # type: ignore[misc]  # what is tested
+        Volume("1Gi")  # type: ignore[call-arg]  # what is tested
 
 
 def test_a_class_without_the_decorator_is_no_resource() -> None:

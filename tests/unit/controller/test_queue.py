@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 
 import pytest
@@ -106,7 +107,7 @@ def test_a_failure_comes_back_later_each_time_and_success_resets_it() -> None:
             delays.append(promised)
             queue.add(A)
             queue.done(A)
-        assert all(later > 1.3 * earlier for earlier, later in zip(delays, delays[1:], strict=False))
+        assert all(later > 1.3 * earlier for earlier, later in itertools.pairwise(delays))
         assert queue.failures(A) == 5
         queue.forget(A)
         assert queue.failures(A) == 0
@@ -198,7 +199,13 @@ def test_every_added_request_runs_after_its_last_add_and_never_twice_at_a_time(
     adds: list[tuple[int, Priority, bool]], workers: int
 ) -> None:
     async def main() -> None:
-        queue, running, last_run, last_add, step = new_queue(), set[Request](), dict[Request, int](), dict[Request, int](), 0
+        queue, running, last_run, last_add, step = (
+            new_queue(),
+            set[Request](),
+            dict[Request, int](),
+            dict[Request, int](),
+            0,
+        )
 
         async def work() -> None:
             nonlocal step

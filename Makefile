@@ -1,0 +1,49 @@
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+ARGS ?=
+
+.PHONY: run test lint generate clean
+
+run: .venv/.run  ## the Database operator on an embedded cluster
+	@exec $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
+
+test: .venv/.test .tools/kubectl  ## the whole suite
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/.lint  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/mypy --strict examples/database/database_operator
+	$(BIN)/pyright examples/database/database_operator
+	$(BIN)/lint-imports
+
+generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/devcluster/builtin
+	$(BIN)/python -m tools.generate_kinds
+
+clean:  ## everything that make made
+	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Kubewright needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.12 …" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(PIP) install --constraint constraints.txt pip
+	@touch $@
+
+.venv/.run: .venv/.made pyproject.toml constraints.txt examples/database/pyproject.toml
+	$(PIP) install --constraint constraints.txt --editable '.[dev]' --editable examples/database
+	@touch $@
+
+.venv/.test: .venv/.run
+	$(PIP) install --constraint constraints.txt --group test
+	@touch $@
+
+.venv/.lint: .venv/.test
+	$(PIP) install --constraint constraints.txt --group lint
+	@touch $@
+
+.tools/kubectl: tools/get_kubectl.py
+	$(PYTHON) tools/get_kubectl.py .tools
+	@touch $@

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from kubewright import Context, Operator, Resource, resource
+from kubewright.kinds import core_v1
+
+
+@resource("example.com/v1")
+class Thing(Resource):
+    status: None = None
+
+
+async def nothing(thing: Thing, ctx: Context) -> None: ...
+
+
+def test_two_operators_share_nothing() -> None:
+    first, second = Operator("first"), Operator("second")
+    first.controller(Thing)(nothing)
+    assert len(first.controllers) == 1
+    assert second.controllers == []
+
+
+def test_the_decorated_function_comes_back_as_it_was() -> None:
+    operator = Operator("things")
+    assert operator.controller(Thing)(nothing) is nothing
+    assert operator.finalizer(Thing, name="example.com/x")(nothing) is nothing
+
+
+def test_a_controllers_name_is_its_kind_unless_given() -> None:
+    operator = Operator("things")
+    operator.controller(Thing)(nothing)
+    operator.controller(Thing, name="second")(nothing)
+    assert [spec.name for spec in operator.controllers] == ["thing", "second"]
+
+
+def test_finalizers_belong_to_the_first_controller_of_their_kind() -> None:
+    operator = Operator("things")
+    operator.controller(Thing)(nothing)
+    operator.controller(Thing, name="second")(nothing)
+    operator.finalizer(Thing, name="example.com/x")(nothing)
+    assert [len(spec.finalizers) for spec in operator.controllers] == [1, 0]
+
+
+def test_mistakes_are_refused_when_they_are_made() -> None:
+    operator = Operator("things")
+    operator.controller(Thing)(nothing)
+    with pytest.raises(ValueError, match="has a controller named 'thing' already"):
+        operator.controller(Thing)
+    with pytest.raises(ValueError, match="workers=0"):
+        operator.controller(Thing, name="idle", workers=0)
+    with pytest.raises(ValueError, match="use a qualified name such as"):
+        operator.finalizer(Thing, name="backup")
+    operator.finalizer(Thing, name="example.com/x")(nothing)
+    with pytest.raises(ValueError, match="registered twice"):
+        operator.finalizer(Thing, name="example.com/x")(nothing)
+    with pytest.raises(ValueError, match="the operator's name is 'My Operator'"):
+        Operator("My Operator")
+
+
+def test_a_finalizer_without_a_controller_is_refused() -> None:
+    operator = Operator("things")
+    operator.finalizer(Thing, name="example.com/x")(nothing)
+    with pytest.raises(ValueError, match="Thing has a finalizer but no controller in operator things"):
+        _ = operator.controllers
+
+
+def test_only_kinds_of_ones_own_bring_a_crd() -> None:
+    async def pods(pod: core_v1.Pod, ctx: Context) -> None: ...
+
+    operator = Operator("things")
+    operator.controller(Thing)(nothing)
+    operator.controller(core_v1.Pod)(pods)
+    assert operator.custom_kinds == [Thing]
