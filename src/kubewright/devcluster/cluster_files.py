@@ -145,7 +145,9 @@ def already_running(status: ClusterStatus) -> str:
     """Why a second cluster can't start in the same home."""
     where = f" at {status.server}" if status.server else ""
     process = f" (process {status.pid})" if status.pid else ""
-    return f"a cluster is already running{where}{process}: stop it with `kubewright cluster down`, or set KUBEWRIGHT_HOME"
+    return (
+        f"a cluster is already running{where}{process}: stop it with `kubewright cluster down`, or set KUBEWRIGHT_HOME"
+    )
 
 
 def _try_lock(descriptor: int, kind: int) -> bool:

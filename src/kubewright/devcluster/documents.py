@@ -45,10 +45,15 @@ class ServerDocuments:
         self._catalog = catalog
         self.address = address
         self._kept: dict[str, bytes] = {}
-        self._generation = -1
+        self._openapi = OpenApiV3(catalog, version=KUBERNETES_VERSION)
+        self._generation = catalog.generation
 
     def answer(self, request: HttpRequest) -> HttpResponse | None:
         """The answer; None where the path is that of an API resource, or nothing known."""
+        if self._generation != self._catalog.generation:
+            self._kept.clear()
+            self._openapi = OpenApiV3(self._catalog, version=KUBERNETES_VERSION)
+            self._generation = self._catalog.generation
         found = self._route(request)
         if found is not None and request.method not in {"GET", "HEAD"}:
             message = "the server does not allow this method on the requested resource"
@@ -85,9 +90,6 @@ class ServerDocuments:
                 return None
 
     def _keep(self, key: str, make: Callable[[], bytes]) -> bytes:
-        if self._generation != self._catalog.generation:
-            self._kept.clear()
-            self._generation = self._catalog.generation
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -142,7 +144,7 @@ class ServerDocuments:
     def _openapi_v3(self, request: HttpRequest, name: str) -> HttpResponse:
         if not any(media_type in {_JSON, "application/*", "*/*"} for media_type, _ in _accepted(request)):
             return _not_acceptable()
-        openapi = OpenApiV3(self._catalog, version=KUBERNETES_VERSION)
+        openapi = self._openapi
         if name not in openapi.names():
             return _not_found()
         headers = {"content-type": _JSON, "vary": "Accept", **_NOT_CACHED}

@@ -7,6 +7,7 @@ The index names each document with a hash of its content, so clients keep what t
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,7 +37,14 @@ class OpenApiV3:
     def __init__(self, catalog: Catalog, *, version: str) -> None:
         self._catalog = catalog
         self._version = version
-        self._schemas = Schemas(catalog)
+
+    @cached_property
+    def _schemas(self) -> Schemas:
+        return Schemas(self._catalog)
+
+    @cached_property
+    def _definitions_digest(self) -> str:
+        return _digest_of(self._catalog.definitions)
 
     def names(self) -> list[str]:
         """``api/v1``, ``apis/apps/v1``, …: what the index lists, and the path below ``/openapi/v3/``."""
@@ -48,7 +56,7 @@ class OpenApiV3:
 
     def digest(self, name: str) -> str:
         """A hash that differs when the document does; taken of what the document is made from, which is far smaller."""
-        made_from = [self._version, _digest_of(self._catalog.definitions)]
+        made_from = [self._version, self._definitions_digest]
         for resource in self._resources(name):
             schema = {} if resource.definition_name else resource.schema
             parts = [resource.info, resource.verbs, resource.subresources, resource.listed_kind]

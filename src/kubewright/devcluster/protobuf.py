@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -22,7 +23,12 @@ Encoder: TypeAlias = Callable[[int, Any], bytes]
 """One field: its number and its JSON value, as bytes on the wire."""
 
 
+_ONE_BYTE = tuple(bytes([value]) for value in range(0x80))
+
+
 def _varint(value: int) -> bytes:
+    if 0 <= value < 0x80:  # nearly all of them
+        return _ONE_BYTE[value]
     value &= (1 << 64) - 1  # negative numbers as two's complement in 64 bits
     parts = bytearray()
     while value > 0x7F:
@@ -32,8 +38,13 @@ def _varint(value: int) -> bytes:
     return bytes(parts)
 
 
+@cache
+def _tag(number: int, wire_type: int) -> bytes:
+    return _varint(number << 3 | wire_type)
+
+
 def _length_delimited(number: int, payload: bytes) -> bytes:
-    return _varint(number << 3 | _BYTES) + _varint(len(payload)) + payload
+    return _tag(number, _BYTES) + _varint(len(payload)) + payload
 
 
 def _string(number: int, value: str) -> bytes:
@@ -45,15 +56,15 @@ def _strings(number: int, value: list[str]) -> bytes:
 
 
 def _boolean(number: int, value: bool) -> bytes:
-    return _varint(number << 3 | _VARINT) + b"\x01" if value else b""
+    return _tag(number, _VARINT) + b"\x01" if value else b""
 
 
 def _integer(number: int, value: int) -> bytes:
-    return _varint(number << 3 | _VARINT) + _varint(value) if value else b""
+    return _tag(number, _VARINT) + _varint(value) if value else b""
 
 
 def _double(number: int, value: float) -> bytes:
-    return _varint(number << 3 | _FIXED64) + struct.pack("<d", value) if value else b""
+    return _tag(number, _FIXED64) + struct.pack("<d", value) if value else b""
 
 
 def _any(number: int, value: Any) -> bytes:
@@ -103,7 +114,7 @@ def _items(number: int, value: Mapping[str, Any]) -> bytes:
 
 
 def _additional_properties(number: int, value: Mapping[str, Any] | bool) -> bytes:
-    inner = _varint(2 << 3 | _VARINT) + bytes([value]) if isinstance(value, bool) else _SCHEMA.one(1, value)
+    inner = _tag(2, _VARINT) + bytes([value]) if isinstance(value, bool) else _SCHEMA.one(1, value)
     return _length_delimited(number, inner)
 
 

@@ -51,6 +51,14 @@ async def session(front: HttpsFront, token: str = CREDENTIALS.token) -> AsyncIte
         yield client
 
 
+@asynccontextmanager
+async def served(
+    answer: Callable[[HttpRequest], Awaitable[Answer]], token: str = CREDENTIALS.token
+) -> AsyncIterator[aiohttp.ClientSession]:
+    async with HttpsFront(ScriptedCore(answer), CREDENTIALS) as front, session(front, token) as client:
+        yield client
+
+
 class Watch:
     """A stream that a test feeds, and that knows whether it was ended."""
 
@@ -75,12 +83,11 @@ async def test_an_answer_passes_through_with_its_status_and_headers() -> None:
     async def teapot(_request: HttpRequest) -> Answer:
         return HttpResponse(418, {"content-type": "application/json", "warning": '299 - "old"'}, b'{"a":1}')
 
-    async with HttpsFront(ScriptedCore(teapot), CREDENTIALS) as front, session(front) as client:
-        async with client.get("/api") as response:
-            assert response.status == 418
-            assert response.headers["warning"] == '299 - "old"'
-            assert response.headers["content-type"] == "application/json"
-            assert await response.read() == b'{"a":1}'
+    async with served(teapot) as client, client.get("/api") as response:
+        assert response.status == 418
+        assert response.headers["warning"] == '299 - "old"'
+        assert response.headers["content-type"] == "application/json"
+        assert await response.read() == b'{"a":1}'
 
 
 async def test_the_core_sees_the_request_decoded_and_without_credentials() -> None:
@@ -98,9 +105,9 @@ async def test_the_core_sees_the_request_decoded_and_without_credentials() -> No
 @pytest.mark.parametrize("token", ["", "wrong"])
 async def test_a_request_without_the_token_is_unauthorized(token: str) -> None:
     core = ScriptedCore(hello)
-    async with HttpsFront(core, CREDENTIALS) as front, session(front, token) as client:
-        async with client.get("/api/v1/pods") as response:
-            body: dict[str, Any] = await response.json()
+    front = HttpsFront(core, CREDENTIALS)
+    async with front, session(front, token) as client, client.get("/api/v1/pods") as response:
+        body: dict[str, Any] = await response.json()
     assert response.status == 401
     assert body == {
         "kind": "Status",
@@ -115,50 +122,44 @@ async def test_a_request_without_the_token_is_unauthorized(token: str) -> None:
 
 
 async def test_health_needs_no_token() -> None:
-    async with HttpsFront(ScriptedCore(hello), CREDENTIALS) as front, session(front, "") as client:
-        async with client.get("/readyz") as response:
-            assert response.status == 200
+    async with served(hello, "") as client, client.get("/readyz") as response:
+        assert response.status == 200
 
 
 async def test_a_client_that_does_not_trust_the_authority_is_not_served() -> None:
-    async with HttpsFront(ScriptedCore(hello), CREDENTIALS) as front:
-        async with aiohttp.ClientSession() as client:
-            with pytest.raises(aiohttp.ClientConnectorCertificateError):
-                await client.get(front.url)
+    async with HttpsFront(ScriptedCore(hello), CREDENTIALS) as front, aiohttp.ClientSession() as client:
+        with pytest.raises(aiohttp.ClientConnectorCertificateError):
+            await client.get(front.url)
 
 
 async def test_a_body_larger_than_a_real_server_takes_is_refused() -> None:
-    async with HttpsFront(ScriptedCore(hello), CREDENTIALS) as front, session(front) as client:
-        async with client.post("/api", data=BytesIO(b"x" * (LARGEST_BODY + 1))) as response:
-            assert response.status == 413
-            assert (await response.json())["message"] == f"Request entity too large: limit is {LARGEST_BODY}"
-        async with client.post("/api", data=BytesIO(b"x" * LARGEST_BODY)) as response:
-            assert response.status == 200
+    async with served(hello) as client, client.post("/api", data=BytesIO(b"x" * (LARGEST_BODY + 1))) as response:
+        assert response.status == 413
+        assert (await response.json())["message"] == f"Request entity too large: limit is {LARGEST_BODY}"
+        async with client.post("/api", data=BytesIO(b"x" * LARGEST_BODY)) as largest:
+            assert largest.status == 200
 
 
 async def test_a_streams_headers_arrive_before_its_first_event() -> None:
     watch = Watch()
-    async with HttpsFront(ScriptedCore(watch.answer), CREDENTIALS) as front, session(front) as client:
-        async with asyncio.timeout(5), client.get("/watch") as response:
-            assert response.status == 200
+    async with served(watch.answer) as client, asyncio.timeout(5), client.get("/watch") as response:
+        assert response.status == 200
 
 
 async def test_each_event_arrives_when_it_is_sent() -> None:
     watch = Watch()
-    async with HttpsFront(ScriptedCore(watch.answer), CREDENTIALS) as front, session(front) as client:
-        async with asyncio.timeout(5), client.get("/watch") as response:
-            for event in (b"one\n", b"two\n"):
-                watch.events.put_nowait(event)
-                assert await response.content.readline() == event
+    async with served(watch.answer) as client, asyncio.timeout(5), client.get("/watch") as response:
+        for event in (b"one\n", b"two\n"):
+            watch.events.put_nowait(event)
+            assert await response.content.readline() == event
 
 
 async def test_a_client_that_goes_away_ends_the_stream_though_nothing_happens() -> None:
     watch = Watch()
-    async with HttpsFront(ScriptedCore(watch.answer), CREDENTIALS) as front, session(front) as client:
-        async with client.get("/watch") as response:
-            watch.events.put_nowait(b"one\n")
-            await response.content.readline()
-            response.close()
+    async with served(watch.answer) as client, client.get("/watch") as response:
+        watch.events.put_nowait(b"one\n")
+        await response.content.readline()
+        response.close()
         async with asyncio.timeout(5):
             await watch.ended.wait()
 
@@ -210,12 +211,11 @@ async def test_a_failing_core_is_answered_with_an_internal_error_and_the_next_re
             raise error
         return await hello(request)
 
-    async with HttpsFront(ScriptedCore(failing), CREDENTIALS) as front, session(front) as client:
-        async with client.get("/api") as response:
-            assert response.status == 500
-            assert (await response.json())["reason"] == "InternalError"
-        async with client.get("/api") as response:
-            assert await response.read() == b"hello"
+    async with served(failing) as client, client.get("/api") as response:
+        assert response.status == 500
+        assert (await response.json())["reason"] == "InternalError"
+        async with client.get("/api") as second:
+            assert await second.read() == b"hello"
 
 
 async def test_a_stream_that_fails_is_cut_off_rather_than_ended() -> None:
@@ -226,10 +226,9 @@ async def test_a_stream_that_fails_is_cut_off_rather_than_ended() -> None:
     async def failing(_request: HttpRequest) -> Answer:
         return StreamingResponse(200, {}, chunks())
 
-    async with HttpsFront(ScriptedCore(failing), CREDENTIALS) as front, session(front) as client:
-        async with client.get("/watch") as response:
-            with pytest.raises(aiohttp.ClientError):
-                await response.content.read()
+    async with served(failing) as client, client.get("/watch") as response:
+        with pytest.raises(aiohttp.ClientError):
+            await response.content.read()
 
 
 async def test_a_port_in_use_is_named_with_the_remedy() -> None:

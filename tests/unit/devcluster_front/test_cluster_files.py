@@ -55,9 +55,9 @@ def test_a_second_cluster_in_the_same_home_is_refused_with_the_firsts_address(tm
     files = ClusterFiles(tmp_path)
     with files.held(pause=no_pause):
         files.announce("https://127.0.0.1:1234", NOW)
+        second = ClusterFiles(tmp_path).held(pause=no_pause)
         with pytest.raises(ClusterError, match=r"already running at https://127\.0\.0\.1:1234 \(process \d+\)"):
-            with ClusterFiles(tmp_path).held(pause=no_pause):
-                pass
+            second.__enter__()
         assert files.status().state == "running"
 
 

@@ -10,7 +10,9 @@ from kubewright.devcluster import discovery
 from kubewright.devcluster.catalog import Catalog
 from kubewright.devcluster.documents import ServerDocuments
 
-KUBECTL = f"{discovery.AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+KUBECTL = (
+    f"{discovery.AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+)
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
@@ -22,7 +24,10 @@ def documents(catalog: Catalog) -> ServerDocuments:
 def get(documents: ServerDocuments, path: str, *, accept: str = "", **headers: str) -> HttpResponse:
     path, _, query = path.partition("?")
     pairs = tuple((key, value) for key, _, value in (each.partition("=") for each in query.split("&") if each))
-    sent = {**({"accept": accept} if accept else {}), **{key.replace("_", "-"): value for key, value in headers.items()}}
+    sent = {
+        **({"accept": accept} if accept else {}),
+        **{key.replace("_", "-"): value for key, value in headers.items()},
+    }
     found = documents.answer(HttpRequest("GET", path, pairs, sent))
     assert found is not None, path
     return found

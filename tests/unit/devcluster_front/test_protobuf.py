@@ -62,8 +62,9 @@ def named(data: bytes) -> dict[str, bytes]:
 
 
 def schema(value: dict[str, Any]) -> bytes:
-    encoded = one(encode_document({"definitions": {"x": value}}), 9, 1)
-    return dict(fields(encoded)).get(2, b"")
+    encoded: bytes = one(encode_document({"definitions": {"x": value}}), 9, 1)
+    found: bytes = dict(fields(encoded)).get(2, b"")
+    return found
 
 
 @pytest.mark.parametrize(
