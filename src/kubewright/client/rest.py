@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 
+import msgspec
+
 from kubewright.api import Clock, ResourceInfo, SystemClock
 from kubewright.client.answers import body_or_error, deleted_uid, is_status, stream_error
 from kubewright.client.requests import Query, resource_path
@@ -27,6 +29,10 @@ _THROTTLED_ATTEMPTS = 5
 _LONGEST_WAIT = 30.0
 _ANSWERED_WITH_THE_OBJECT = frozenset({None, "status", "ephemeralcontainers", "resize", "approval", "finalize"})
 """Subresources whose answer is the whole object; a scale or an eviction is another kind."""
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
 
 
 class RestClient:
@@ -153,6 +159,11 @@ class RestClient:
             if response.status >= 400:
                 raise await stream_error(response)
             yield watch_events(response.chunks)
+
+    async def version(self) -> str:
+        """The server's version, such as ``v1.36.4``; a way to find out whether it is there and takes our credentials."""
+        answer = await self._read(HttpRequest("GET", "/version", (), self._headers))
+        return msgspec.json.decode(answer, type=_Version).git_version
 
     async def _read(self, request: HttpRequest) -> bytes:
         failures = 0
