@@ -107,8 +107,10 @@ class _Translator:
         self.multi_line = False
         self.swap_greed = False
         # what to restore at the end of each open group: flags, and the groups that we opened ourselves for flags
-        self.open: list[tuple[bool, bool, list[str]]] = []
+        self.open: list[tuple[bool, bool, list[str], int]] = []
         self.flag_groups: list[str] = []
+        self.times = 1  # how often a counted repeat inside this group, and the last piece of it, may match
+        self.last_times = 1
         self.can_repeat = False
 
     def translate(self) -> str:
@@ -121,6 +123,7 @@ class _Translator:
     def _emit(self, text: str, *, repeatable: bool = True) -> None:
         self.out.append(text)
         self.can_repeat = repeatable
+        self.last_times = 1
 
     def _one(self) -> None:
         char = self.pattern[self.at]
@@ -154,14 +157,15 @@ class _Translator:
         if not rest.startswith("(?"):
             self._enter("(", 1)
             return
-        named = re.match(r"\(\?P?<([A-Za-z0-9_]+)>", rest, re.ASCII)
-        if named:
-            self._enter(f"(?P<g_{named[1]}>", named.end())
+        if re.match(r"\(\?P?<", rest):
+            named = re.match(r"\(\?P?<[A-Za-z0-9_]+>", rest, re.ASCII)
+            if named is None:
+                raise PatternError("invalid named capture", re.match(r"[^>]*>?", rest)[0])  # type: ignore[index]
+            self._enter("(", named.end())  # nobody asks for the names, and RE2 allows one twice
             return
         flags = re.match(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])", rest)
         if flags is None or (flags[2] is None and not flags[1] and flags[3] == ")"):
-            unsupported = re.match(r"\(\?P?(<?[=!]|.?)", rest, re.DOTALL)
-            raise PatternError("invalid or unsupported Perl syntax", unsupported[0] if unsupported else rest)
+            raise PatternError("invalid or unsupported Perl syntax", rest[:3])
         on, off = flags[1], flags[2] or ""
         kept = "".join(flag for flag in "is" if flag in on)
         dropped = "".join(flag for flag in "is" if flag in off)
@@ -176,8 +180,8 @@ class _Translator:
         self.swap_greed = ("U" in on or self.swap_greed) and "U" not in off
 
     def _enter(self, opening: str, length: int) -> None:
-        self.open.append((self.multi_line, self.swap_greed, self.flag_groups))
-        self.flag_groups = []
+        self.open.append((self.multi_line, self.swap_greed, self.flag_groups, self.times))
+        self.flag_groups, self.times = [], 1
         self.at += length
         self._emit(opening, repeatable=False)
 
@@ -185,9 +189,11 @@ class _Translator:
         if not self.open:
             raise PatternError("unexpected )", self.pattern)
         closing = ")" * (len(self.flag_groups) + 1)
-        self.multi_line, self.swap_greed, self.flag_groups = self.open.pop()
+        inside = self.times
+        self.multi_line, self.swap_greed, self.flag_groups, outside = self.open.pop()
         self.at += 1
         self._emit(closing)
+        self.last_times, self.times = inside, max(inside, outside)
 
     # repeats --------------------------------------------------------------------------------------------------------
 
@@ -202,7 +208,8 @@ class _Translator:
             raise PatternError("missing argument to repetition operator", operator)
         if counted:
             low, high = int(counted[1]), int(counted[3] or counted[1])
-            if low > _MAX_REPEAT or high > _MAX_REPEAT or low > high:
+            self.times = max(self.times, max(low, high) * self.last_times)
+            if self.times > _MAX_REPEAT or low > high:
                 raise PatternError("invalid repeat count", operator)
         self.at += len(operator)
         lazy = self.pattern.startswith("?", self.at)
@@ -260,7 +267,8 @@ class _Translator:
         digits = re.compile(syntax).match(self.pattern, self.at)
         code = int(digits[1] or digits[2], base) if digits else sys.maxunicode + 1
         if digits is None or code > sys.maxunicode:
-            raise PatternError("invalid escape sequence", self.pattern[start : self.at + 1])
+            shown = re.compile(r"\{?[0-9A-Fa-f]*").match(self.pattern, self.at)
+            raise PatternError("invalid escape sequence", self.pattern[start : shown.end() if shown else self.at])
         self.at = digits.end()
         return re.escape(chr(code))
 
@@ -313,8 +321,11 @@ class _Translator:
             self.at += 1
             if self.at >= len(self.pattern):
                 raise PatternError("missing closing ]", self.pattern[start:])
+            between = self.at
             high, is_class, _ = self._class_char()
-            if is_class or _code(low) > _code(high):
+            if is_class:
+                raise PatternError("invalid escape sequence", self.pattern[between : self.at])
+            if _code(low) > _code(high):
                 raise PatternError("invalid character class range", self.pattern[start : self.at])
             low = f"{low}-{high}"
         members.append(low)
@@ -341,6 +352,8 @@ def _unicode_ranges(name: str) -> str:
     """The members of a Unicode category or script as ranges; "" for a name that is neither."""
     if name in _CATEGORIES or name == "Any":
         chosen = [name == "Any" or unicodedata.category(chr(code)).startswith(name) for code in range(0x110000)]
+    elif len(name) == 1:
+        return ""
     else:
         names = _SCRIPT_NAMES.get(name, (name.upper().replace("_", " ") + " ",))
         chosen = [unicodedata.name(chr(code), "").startswith(names) for code in range(0x110000)]

@@ -76,7 +76,7 @@ def _check(value: Any, node: Node, path: str, old: Any) -> _Result:
         result.checks += 1
         _type(value, node, path, result)
     result.checks += 2  # the combinations below, and the enum, are always looked at
-    _combinations(value, node, path, old, result)
+    _combinations(value, node, path, result)
     if isinstance(value, str):
         result.checks += 1
         _string(value, node, path, result)
@@ -161,11 +161,12 @@ def _general(message: str) -> FieldError:
     return errors.invalid(NO_FIELD, "", message)
 
 
-def _combinations(value: Any, node: Node, path: str, old: Any, result: _Result) -> None:
+def _combinations(value: Any, node: Node, path: str, result: _Result) -> None:
+    """The branches see no old value: the server lets nothing through inside them."""
     if node.any_of:
         outcomes = []
         for branch in node.any_of:
-            outcomes.append(_check(value, branch, path, old))
+            outcomes.append(_check(value, branch, path, NOTHING))
             if not outcomes[-1].errors:
                 break
         if outcomes[-1].errors:
@@ -174,16 +175,16 @@ def _combinations(value: Any, node: Node, path: str, old: Any, result: _Result) 
         else:
             result.merge(outcomes[-1])
     if node.one_of:
-        _one_of([_check(value, branch, path, old) for branch in node.one_of], path, result)
+        _one_of([_check(value, branch, path, NOTHING) for branch in node.one_of], path, result)
     if node.all_of:
-        outcomes = [_check(value, branch, path, old) for branch in node.all_of]
+        outcomes = [_check(value, branch, path, NOTHING) for branch in node.all_of]
         for outcome in outcomes:
             result.merge(outcome)
         valid = sum(not outcome.errors for outcome in outcomes)
         if valid != len(outcomes):
             remark = "" if valid else ". None validated"
             result.add(_general(f"{quoted(path)} must validate all the schemas (allOf){remark}"))
-    if node.not_ is not None and not _check(value, node.not_, path, old).errors:
+    if node.not_ is not None and not _check(value, node.not_, path, NOTHING).errors:
         result.add(_general(f"{quoted(path)} must not validate the schema (not)"))
     result.checks += 1
 
