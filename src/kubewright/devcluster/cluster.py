@@ -1,0 +1,150 @@
+"""`DevCluster`: the embedded Kubernetes put together: API server, controllers, and a port if wanted.
+
+    async with DevCluster(https=Https()) as cluster:
+        cluster.transport()   # for clients in this process
+        cluster.kubeconfig    # for kubectl
+
+Guarantees
+    Inside the block the server answers and the controllers run. Leaving it stops the port first, then the controllers.
+    A controller that fails ends the block with its error; a cluster of which a part is dead would only mislead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
+
+from kubewright.api import Clock, SystemClock
+from kubewright.devcluster.api_server import ApiServer
+from kubewright.devcluster.certificates import Credentials, new_credentials
+from kubewright.devcluster.errors import ClusterError
+from kubewright.devcluster.https_front import HttpsFront
+from kubewright.devcluster.in_process import InProcessTransport
+from kubewright.devcluster.kubeconfig_file import write_kubeconfig
+from kubewright.telemetry import Log, null_log
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from kubewright.client.transport import Transport
+
+__all__ = ["Controllers", "DevCluster", "Https", "Runnable", "standard_controllers"]
+
+
+class Runnable(Protocol):
+    """Something that runs for as long as the cluster does; it is cancelled when the cluster stops."""
+
+    async def run(self) -> None: ...
+
+
+Controllers: TypeAlias = "Callable[[DevCluster], Sequence[Runnable]]"
+"""Makes the controllers of one cluster, from its server, clock and random numbers."""
+
+
+def standard_controllers(_cluster: DevCluster) -> Sequence[Runnable]:
+    """What every cluster runs unless told otherwise."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Https:
+    """How a cluster listens. What is not given is made anew and forgotten with the cluster."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free one."""
+    port_is_a_wish: bool = False
+    """Take a free port when this one is in use, rather than fail."""
+    credentials: Credentials | None = None
+    kubeconfig: Path | None = None
+    """Where to write it."""
+
+
+class DevCluster:
+    """One cluster, in memory. It starts empty, but for the namespaces that every cluster has."""
+
+    def __init__(
+        self,
+        *,
+        https: Https | None = None,
+        controllers: Controllers = standard_controllers,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+        log: Log | None = None,
+    ) -> None:
+        """Without ``https`` it is reached in process only. ``rng`` makes uids and names; give a seeded one to repeat a run."""
+        self.clock = clock or SystemClock()
+        self.rng = rng or random.Random()
+        self.log = log or null_log()
+        self.server = ApiServer(clock=self.clock, rng=self.rng)
+        self._https = https
+        self._controllers = controllers
+        self._front: HttpsFront | None = None
+        self._kubeconfig: Path | None = None
+        self._running: AsyncExitStack | None = None
+
+    def transport(self) -> Transport:
+        """A way in for clients of this process."""
+        return InProcessTransport(self.server)
+
+    @property
+    def server_url(self) -> str:
+        """Where it listens. Raises `ClusterError` when it does not."""
+        if self._front is None:
+            raise ClusterError("this cluster does not listen: give DevCluster(https=Https()) and enter its block")
+        return self._front.url
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The file that lets kubectl in. Raises `ClusterError` when the cluster does not listen."""
+        if self._kubeconfig is None:
+            raise ClusterError("this cluster does not listen: give DevCluster(https=Https()) and enter its block")
+        return self._kubeconfig
+
+    async def __aenter__(self) -> Self:
+        stack = AsyncExitStack()
+        try:
+            group = await stack.enter_async_context(asyncio.TaskGroup())
+            tasks = [group.create_task(each.run()) for each in self._controllers(self)]
+            stack.callback(_cancel, tasks)
+            if self._https is not None:
+                await self._listen(self._https, stack)
+        except BaseException:
+            await stack.aclose()
+            raise
+        self._running = stack
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._running is not None:
+            await self._running.aclose()  # not told of the block's own error, which the task group would wrap
+
+    async def _listen(self, https: Https, stack: AsyncExitStack) -> None:
+        credentials = https.credentials or new_credentials(self.clock.now())
+        self._front = await self._open_front(https, credentials, stack)
+        self.server.address = f"{https.host}:{self._front.port}"
+        self._kubeconfig = https.kubeconfig or Path(stack.enter_context(tempfile.TemporaryDirectory()), "kubeconfig")
+        write_kubeconfig(self._kubeconfig, self._front.url, credentials)
+
+    async def _open_front(self, https: Https, credentials: Credentials, stack: AsyncExitStack) -> HttpsFront:
+        front = HttpsFront(self.server, credentials, host=https.host, port=https.port, log=self.log)
+        try:
+            return await stack.enter_async_context(front)
+        except ClusterError:
+            if not https.port_is_a_wish:
+                raise
+        front = HttpsFront(self.server, credentials, host=https.host, log=self.log)
+        return await stack.enter_async_context(front)
+
+
+def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
