@@ -121,6 +121,14 @@ class ClusterFiles:
         record = self._read()
         return record.last_port if record else 0
 
+    def last_words(self) -> str:
+        """The last line of the log: of a process that died, what it died of."""
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError:
+            return "it left no log"
+        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
     def _is_locked(self) -> bool:
         try:
             descriptor = os.open(self._lock, os.O_RDONLY)

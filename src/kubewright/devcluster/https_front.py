@@ -107,6 +107,8 @@ class HttpsFront:
             )
         except OSError as error:
             raise ClusterError(_why_not(error, self._host, self._port)) from error
+        except OverflowError as error:
+            raise ClusterError(f"{self._port} is no port: use a number from 1 to 65535") from error
         self._port = self._listener.sockets[0].getsockname()[1]
         return self
 

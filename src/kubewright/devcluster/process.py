@@ -148,7 +148,7 @@ def _await_announcement(reader: int, files: ClusterFiles, *, group: int, clock: 
             raise ClusterError(f"the cluster did not start within {START_SECONDS:.0f} s; see {files.log}")
         part = os.read(reader, 65536)
         if not part:
-            raise ClusterError(f"the cluster ended while starting; see {files.log}")
+            raise ClusterError(f"the cluster ended while starting: {files.last_words()}; see {files.log}")
         told += part
     if error := msgspec.json.decode(told, type=Announcement).error:
         raise ClusterError(error)

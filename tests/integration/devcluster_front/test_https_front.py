@@ -236,3 +236,8 @@ async def test_a_port_in_use_is_named_with_the_remedy() -> None:
         second = HttpsFront(ScriptedCore(hello), CREDENTIALS, port=first.port)
         with pytest.raises(ClusterError, match=rf"port {first.port} on 127\.0\.0\.1 is in use: choose another one"):
             await second.__aenter__()
+
+
+async def test_a_number_that_is_no_port_is_told() -> None:
+    with pytest.raises(ClusterError, match="70000 is no port"):
+        await HttpsFront(ScriptedCore(hello), CREDENTIALS, port=70000).__aenter__()

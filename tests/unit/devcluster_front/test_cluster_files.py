@@ -74,3 +74,20 @@ def test_a_home_that_can_not_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ClusterError, match=r"can't use .*file/home .*set KUBEWRIGHT_HOME"):
         ClusterFiles(tmp_path / "file" / "home").prepare()
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ("Traceback:\n  File x\nValueError: bad\n\n", "ValueError: bad"),
+        ("", "it said nothing"),
+        (None, "it left no log"),
+    ],
+)
+def test_the_last_words_of_a_process_are_the_last_line_of_its_log(
+    tmp_path: Path, log: str | None, expected: str
+) -> None:
+    files = ClusterFiles(tmp_path)
+    if log is not None:
+        files.log.write_text(log)
+    assert files.last_words() == expected
