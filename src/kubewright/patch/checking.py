@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubewright.api import JSON
+from kubewright.patch.go_text import literal, plain
 from kubewright.patch.path_elements import describe, item_element
 from kubewright.patch.shape import Shape
 from kubewright.patch.values import Object
@@ -39,7 +40,7 @@ def _check(value: JSON, shape: Shape, path: str) -> Iterator[str]:
     elif kind == "number" and (isinstance(value, bool) or not isinstance(value, int | float)):
         yield f"{path}: expected numeric (int or float), got {_GO_TYPES.get(type(value), 'map[string]interface {}')}"
     elif kind == "string" and not isinstance(value, str):
-        yield f"{path}: expected string, got &value.valueUnstructured{{Value:{_literal(value)}}}"
+        yield f"{path}: expected string, got &value.valueUnstructured{{Value:{literal(value)}}}"
     elif kind == "boolean" and not isinstance(value, bool):
         yield f"{path}: expected boolean, got {_printed(value)}"
 
@@ -72,34 +73,4 @@ def _check_list(value: list[JSON], shape: Shape, path: str) -> Iterator[str]:
 
 def _printed(value: JSON) -> str:
     """A value as Go's %v prints it, inside the wrapper that the server's message shows."""
-    return f"&{{{_plain(value)}}}"
-
-
-def _plain(value: JSON) -> str:
-    match value:
-        case None:
-            return "<nil>"
-        case bool():
-            return "true" if value else "false"
-        case list():
-            return f"[{' '.join(map(_plain, value))}]"
-        case dict():
-            return f"map[{' '.join(f'{key}:{_plain(item)}' for key, item in sorted(value.items()))}]"
-        case _:
-            return str(value)
-
-
-def _literal(value: JSON) -> str:
-    """The same with %#v."""
-    match value:
-        case None:
-            return "interface {}(nil)"
-        case str():
-            return f'"{value}"'
-        case list():
-            return f"[]interface {{}}{{{', '.join(map(_literal, value))}}}"
-        case dict():
-            inside = ", ".join(f'"{key}":{_literal(item)}' for key, item in sorted(value.items()))
-            return f"map[string]interface {{}}{{{inside}}}"
-        case _:
-            return _plain(value)
+    return f"&{{{plain(value)}}}"

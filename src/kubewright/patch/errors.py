@@ -7,11 +7,11 @@ from kubewright.api import Status
 __all__ = ["PatchError"]
 
 _MESSAGES = {422: "the server rejected our request due to an error in our request"}
-_REASONS = {400: "BadRequest", 413: "RequestEntityTooLarge", 422: "Invalid", 500: "InternalError"}
+_REASONS = {400: "BadRequest", 413: "RequestEntityTooLarge", 422: "Invalid"}
 
 
 class PatchError(ValueError):
-    """A patch that can't be read (code 400) or does not fit the object (code 422).
+    """A patch that can't be read (code 400) or does not fit the object (code 422) or its schema (code 500).
 
     The text says what is wrong with which operation or field. `status` is what an API server answers, which for a patch
     that does not fit is much less.
@@ -21,6 +21,7 @@ class PatchError(ValueError):
         super().__init__(detail)
         self.code = code
 
+    @property
     def status(self) -> Status:
         return Status(
             status="Failure",

@@ -10,6 +10,7 @@ import msgspec
 
 from kubewright.api import JSON
 from kubewright.patch.errors import PatchError
+from kubewright.patch.go_text import json_kind
 from kubewright.patch.values import same
 
 __all__ = ["MAX_OPERATIONS", "apply", "escape", "unescape"]
@@ -20,7 +21,6 @@ MAX_OPERATIONS: Final = 10_000
 Name: TypeAlias = Literal["add", "remove", "replace", "move", "copy", "test"]
 _NAMES = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 _INDEX = re.compile(r"[+-]?[0-9]+")
-_KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 def escape(name: str) -> str:
@@ -69,7 +69,7 @@ def _read(operations: JSON) -> list[_Operation]:
 
 def _check_types(operation: JSON) -> None:
     if not isinstance(operation, dict):
-        raise PatchError(_cannot_unmarshal(operation, f"value of type {'handlers.jsonPatchOp'}"), code=400)
+        raise PatchError(_cannot_unmarshal(operation, "value of type handlers.jsonPatchOp"), code=400)
     for field in ("op", "path", "from"):
         value = operation.get(field)
         if not (value is None or isinstance(value, str)):
@@ -77,7 +77,7 @@ def _check_types(operation: JSON) -> None:
 
 
 def _cannot_unmarshal(value: JSON, target: str) -> str:
-    return f"error decoding patch: json: cannot unmarshal {_KINDS.get(type(value), 'null')} into Go {target}"
+    return f"error decoding patch: json: cannot unmarshal {json_kind(value)} into Go {target}"
 
 
 def _read_one(operation: Mapping[str, JSON]) -> _Operation:
