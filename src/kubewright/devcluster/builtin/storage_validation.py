@@ -70,6 +70,8 @@ def _claim_update(spec: Json, old: Json) -> Errors:
     after = dict(spec)
     if not before.get("volumeName"):
         after.pop("volumeName", None)  # binding sets it, once
+        if "storageClassName" not in before:
+            after.pop("storageClassName", None)  # the default class is filled in later (KEP-3333)
     if bound:
         kept = (before.get("resources") or {}).get("requests") or {}
         asked = (after.get("resources") or {}).get("requests") or {}
