@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -113,13 +114,15 @@ def json_error(body: bytes) -> str:
 
 
 class _YamlLoader(yaml.SafeLoader):
-    """YAML as Kubernetes reads it: dates stay text."""
+    """YAML as Kubernetes reads it: dates stay text, and a bare y or n is a boolean."""
 
 
 _YamlLoader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+_YamlLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^[yYnN]$"), list("yYnN"))
+_YamlLoader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
 
 
 def load_yaml(body: bytes) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kubewright.api import ResourceInfo
@@ -62,6 +62,8 @@ class ServedResource:
     """The warning that every answer carries, for a deprecated version."""
     storage_api_version: str = ""
     """The apiVersion objects are kept with, where it is not this one."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Stored name → name in this version, for top-level fields that differ (Events)."""
     returns_deleted: bool = False
     """Whether a delete answers with the object rather than with a Status (Pods, Services, and a few more)."""
     unconditional_update: bool = True

@@ -81,15 +81,19 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
     return result, unknown
 
 
+def _holds(expected: type, value: Any) -> bool:
+    return isinstance(value, expected) and not isinstance(value, bool)  # to JSON, true is no number
+
+
 def _check(key: str, value: Any) -> None:
     expected, go_type, item_type, item_go_type = _TYPES[key]
-    if type(value) is not expected:
+    if not _holds(expected, value):
         raise _wrong(value, key, go_type)
     if key in _TIMES and value and _TIME.fullmatch(value) is None:
         raise ValueError(f'parsing time {quoted(value)} as "2006-01-02T15:04:05Z07:00": cannot parse {quoted(value)}')
     if item_type is not None:
         for item in value.values() if expected is dict else value:
-            if type(item) is not item_type:
+            if not _holds(item_type, item):
                 raise _wrong(item, key, item_go_type)
 
 

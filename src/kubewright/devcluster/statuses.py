@@ -23,7 +23,10 @@ class StatusError(Exception):
 
     @classmethod
     def of(cls, status: Status) -> StatusError:
-        return cls({"kind": "Status", "apiVersion": "v1", "metadata": {}, **to_dict(status)})
+        body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, **to_dict(status)}
+        if "details" in body:
+            body["details"] = {key: value for key, value in body["details"].items() if value}
+        return cls(body)
 
     @property
     def code(self) -> int:

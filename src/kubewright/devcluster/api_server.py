@@ -1,0 +1,155 @@
+"""`ApiServer`: one request in, one answer out.
+
+The core knows neither sockets nor credentials: `in_process` and `https_front` bring requests to it.
+
+Guarantees
+    `ApiServer.handle` never waits between reading an object and writing it, so writes do not interleave. With the same
+    clock, random numbers and order of requests it gives the same answers.
+
+Errors
+    None for a refused request: that is an answer too, with a Status for its body.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kubewright.api import Clock
+from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
+from kubewright.devcluster.admission import INITIAL_NAMESPACES, NAMESPACES
+from kubewright.devcluster.builtin.catalog import builtin_resources
+from kubewright.devcluster.builtin.definitions import definitions as builtin_definitions
+from kubewright.devcluster.catalog import Catalog
+from kubewright.devcluster.custom_resources import DEFINITIONS, CustomResources
+from kubewright.devcluster.definition_strategy import DefinitionStrategy
+from kubewright.devcluster.documents import ServerDocuments
+from kubewright.devcluster.negotiation import Representation, encoded
+from kubewright.devcluster.object_meta import new_uid
+from kubewright.devcluster.options import flag
+from kubewright.devcluster.registry import Registry, Write
+from kubewright.devcluster.routing import route
+from kubewright.devcluster.statuses import StatusError
+from kubewright.devcluster.store import Store
+from kubewright.devcluster.verbs import Answer, Call, Stream, perform
+from kubewright.devcluster.watching import Watches
+from kubewright.schema.go_text import quoted
+
+__all__ = ["ApiServer"]
+
+_PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
+
+
+class ApiServer:
+    """A Kubernetes API server over its own store, with the namespaces that every cluster has.
+
+    ``first_revision`` is where resource versions begin, by default a number made of the time, so that a server that
+    starts anew never goes back to a revision that its clients have seen. ``address`` is the host:port that discovery
+    names.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        rng: random.Random,
+        catalog: Catalog | None = None,
+        first_revision: int | None = None,
+        retained: int = 10_000,
+    ) -> None:
+        if first_revision is None:
+            first_revision = int(clock.now().timestamp() * 1_000_000)
+        self.clock = clock
+        self.catalog = Catalog(builtin_resources(), definitions=builtin_definitions()) if catalog is None else catalog
+        self.store = Store(first_revision=first_revision, retained=retained)
+        self.registry = Registry(self.store, clock=clock, rng=rng)
+        self._audit = random.Random(rng.getrandbits(64))
+        self.watches = Watches(self.store, rng=random.Random(rng.getrandbits(64)))
+        self.documents = ServerDocuments(self.catalog)
+        definitions = self.catalog.find(DEFINITIONS.group, "v1", DEFINITIONS.plural)
+        if definitions is not None:
+            self.catalog.add(replace(definitions, strategy=DefinitionStrategy(definitions.strategy, clock)))
+        self.custom_resources = CustomResources(self.registry, self.catalog, self.watches)
+        self._create_namespaces()
+
+    @property
+    def address(self) -> str:
+        return self.documents.address
+
+    @address.setter
+    def address(self, address: str) -> None:
+        self.documents.address = address
+
+    def _create_namespaces(self) -> None:
+        resource = self.catalog.find("", "v1", NAMESPACES.plural)
+        if resource is not None:
+            for name in INITIAL_NAMESPACES:
+                body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+                known, _ = resource.strategy.read(body)
+                self.registry.create(resource, "", known, Write(manager="kube-apiserver"))
+
+    async def handle(self, request: HttpRequest) -> HttpResponse | StreamingResponse:
+        """Answers one request. A streaming answer's chunks are to be closed (``aclose``) by whoever reads them."""
+        return self.answer(request)
+
+    def answer(self, request: HttpRequest) -> HttpResponse | StreamingResponse:
+        """The same without an event loop, which only the chunks of a watch need."""
+        headers = {"audit-id": new_uid(self._audit), "cache-control": "no-cache, private"}
+        try:
+            found = self._answer(request, headers)
+        finally:
+            self.custom_resources.settle()
+        return found
+
+    def _answer(self, request: HttpRequest, headers: dict[str, str]) -> HttpResponse | StreamingResponse:
+        document = self.documents.answer(request)
+        if document is not None:
+            return HttpResponse(document.status, {**headers, **document.headers}, document.body)
+        where = route(request.method, request.path, request.query)
+        if where is None:
+            return _page_not_found(headers)
+        resource = self.catalog.find(where.group, where.version, where.plural)
+        if resource is None and all(group.name != where.group for group in self.catalog.groups()):
+            return _page_not_found(headers)
+        pretty = _pretty(request)
+        call = Call(request, where, resource, self.registry, self.watches, pretty=pretty)
+        try:
+            answer = perform(call)
+        except StatusError as error:
+            return _json(
+                error.code, error.body, {**headers, **error.headers, **_warnings(call.warnings)}, pretty=pretty
+            )
+        headers |= _warnings(call.warnings)
+        if isinstance(answer, Stream):
+            return StreamingResponse(200, {**headers, "content-type": answer.media_type}, answer.chunks)
+        return _encoded(answer, headers)
+
+
+def _encoded(answer: Answer, headers: Mapping[str, str]) -> HttpResponse:
+    form = answer.representation
+    return HttpResponse(answer.status, {**headers, "content-type": form.media_type}, encoded(answer.body, form))
+
+
+def _json(status: int, body: Any, headers: Mapping[str, str], *, pretty: bool) -> HttpResponse:
+    return _encoded(Answer(status, body, Representation(pretty=pretty)), headers)
+
+
+def _page_not_found(headers: Mapping[str, str]) -> HttpResponse:
+    text = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+    return HttpResponse(404, {**headers, **text}, b"404 page not found\n")
+
+
+def _pretty(request: HttpRequest) -> bool:
+    """People who look at answers with a browser or curl get them indented."""
+    for key, value in request.query:
+        if key == "pretty":
+            return flag(value)
+    return request.headers.get("user-agent", "").startswith(_PRETTY_AGENTS)
+
+
+def _warnings(texts: Sequence[str]) -> dict[str, str]:
+    if not texts:
+        return {}
+    return {"warning": ", ".join(f"299 - {quoted(text)}" for text in dict.fromkeys(texts))}

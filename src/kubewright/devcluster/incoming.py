@@ -1,0 +1,145 @@
+"""Objects on their way in: a request's body, or a patched object, as the kind reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kubewright.devcluster.bodies import (
+    BODY_TYPES,
+    JSON,
+    YAML,
+    load_json,
+    load_yaml,
+    media_type,
+    not_an_object,
+    unrecognized,
+    unsupported,
+)
+from kubewright.devcluster.object_meta import read_metadata
+from kubewright.devcluster.objects import Object, name_of
+from kubewright.devcluster.statuses import StatusError, bad_request
+from kubewright.schema.errors import invalid, invalid_status
+from kubewright.schema.go_text import json_text, quoted
+
+if TYPE_CHECKING:
+    from kubewright.api import ResourceInfo
+    from kubewright.devcluster.catalog import ServedResource
+    from kubewright.devcluster.options import FieldValidation
+
+__all__ = ["load_object", "object_of_body", "object_of_patch", "placed"]
+
+
+def load_object(headers: Mapping[str, str], body: bytes, kind: str, *, duplicates: bool) -> tuple[Object, list[str]]:
+    """A body's JSON object, and its fields that appear twice."""
+    found = media_type(headers) or JSON
+    try:
+        if found == JSON:
+            value, twice = load_json(body, duplicates=duplicates)
+        elif found == YAML:
+            value, twice = load_yaml(body), []
+        else:
+            raise unsupported(BODY_TYPES)
+    except ValueError as error:
+        raise unrecognized(kind, f"couldn't get version/kind; json parse error: {error}", body) from error
+    if not isinstance(value, dict):
+        raise not_an_object(kind, value, body)
+    return value, twice
+
+
+def object_of_body(
+    resource: ServedResource, headers: Mapping[str, str], body: bytes, validation: FieldValidation
+) -> tuple[Object, list[str]]:
+    """The object in a create's or update's body, and warnings about it."""
+    info = resource.info
+    value, twice = load_object(headers, body, info.kind, duplicates=validation != "Ignore")
+    obj = _of_kind(resource, value, body)
+    try:
+        known, unknown = _known(resource, obj)
+    except ValueError as error:
+        raise _not_handled(info, str(error)) from error
+    problems = [f"duplicate field {quoted(path)}" for path in twice]
+    problems += [f"unknown field {quoted(path)}" for path in unknown]
+    if problems and validation == "Strict":
+        raise _not_handled(info, f"strict decoding error: {', '.join(problems)}")
+    return known, problems if validation == "Warn" else []
+
+
+def object_of_patch(resource: ServedResource, obj: Any, validation: FieldValidation) -> tuple[Object, list[str]]:
+    """A patched object, and warnings about it."""
+    try:
+        if not isinstance(obj, dict):
+            raise ValueError("cannot restore struct from: " + json_text(obj))  # noqa: TRY301, TRY004
+        known, unknown = _known(resource, obj)
+        problems = [f"unknown field {quoted(path)}" for path in unknown]
+        if problems and validation == "Strict":
+            raise ValueError(f"strict decoding error: {', '.join(problems)}")  # noqa: TRY301
+    except ValueError as error:
+        refused = invalid("patch", json_text(obj), str(error))
+        raise StatusError.of(invalid_status([refused], kind="", group="", name="")) from error
+    _check_identity(resource, known)
+    return known, problems if validation == "Warn" else []
+
+
+def _known(resource: ServedResource, obj: Object) -> tuple[Object, list[str]]:
+    metadata, unknown = read_metadata(obj.get("metadata") or {})
+    known, more = resource.strategy.read({**obj, "metadata": metadata})
+    return known, sorted(unknown + more)
+
+
+def _not_handled(info: ResourceInfo, why: str) -> StatusError:
+    return bad_request(f"{info.kind} in version {quoted(info.version)} cannot be handled as a {info.kind}: {why}")
+
+
+def _of_kind(resource: ServedResource, value: Object, body: bytes) -> Object:
+    """``value`` as an object of the kind that the path says; built-in kinds may leave out what they are."""
+    info = resource.info
+    if resource.custom:
+        for key, name in (("kind", "Kind"), ("apiVersion", "apiVersion")):
+            if not value.get(key):
+                text = body.decode(errors="replace")
+                raise unrecognized(info.kind, f"Object '{name}' is missing in '{text}'", body)
+    else:
+        value = {
+            **value,
+            "apiVersion": value.get("apiVersion") or info.api_version,
+            "kind": value.get("kind") or info.kind,
+        }
+    _check_identity(resource, value)
+    return value
+
+
+def _check_identity(resource: ServedResource, obj: Object) -> None:
+    info = resource.info
+    given, kind = obj.get("apiVersion"), obj.get("kind")
+    if given != info.api_version:
+        raise bad_request(
+            f"the API version in the data ({given}) does not match the expected API version ({info.api_version})"
+        )
+    if kind == info.kind:
+        return
+    if not resource.custom:
+        raise bad_request(
+            f"{kind} in version {quoted(info.version)} cannot be handled as a {info.kind}: "
+            f"converting ({info.version}.{kind}) to ({info.version}.{info.kind}): unknown conversion"
+        )
+    refused = invalid("kind", kind, f"must be {info.kind}")
+    status = invalid_status([refused], kind=str(kind), group=info.group, name=name_of(obj))
+    raise StatusError.of(status)
+
+
+def placed(obj: Object, *, namespace: str, name: str | None = None) -> Object:
+    """``obj`` in the namespace, and of the name, that the path says. Raises `StatusError` where it says otherwise."""
+    metadata = dict(obj.get("metadata") or {})
+    if name is not None:
+        own = metadata.get("name")
+        if not own:
+            text = f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            raise bad_request(text)
+        if own != name:
+            raise bad_request(f"the name of the object ({own}) does not match the name on the URL ({name})")
+    if metadata.setdefault("namespace", namespace) != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    if not namespace:
+        del metadata["namespace"]
+    return {**obj, "metadata": metadata}

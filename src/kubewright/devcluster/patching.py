@@ -1,0 +1,156 @@
+"""Patches: JSON, merge, strategic merge, and server-side apply.
+
+See "Types of patch" in https://kubernetes.io/docs/reference/using-api/api-concepts/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kubewright.devcluster.bodies import load_json, load_yaml
+from kubewright.devcluster.incoming import object_of_patch, placed
+from kubewright.devcluster.objects import Object, metadata_of, with_metadata
+from kubewright.devcluster.registry import Registry, Write, written_fields
+from kubewright.devcluster.statuses import StatusError, bad_request, not_found
+from kubewright.patch import apply as server_side_apply
+from kubewright.patch import json_patch, merge_patch, strategic
+from kubewright.patch.errors import PatchError
+from kubewright.schema.errors import invalid, invalid_status
+
+if TYPE_CHECKING:
+    from kubewright.devcluster.catalog import ServedResource
+    from kubewright.devcluster.options import WriteOptions
+    from kubewright.patch.shape import Shape
+
+__all__ = ["APPLY", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "apply", "patch_function", "patch_types"]
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+
+def patch_types(*, strategic: bool) -> tuple[str, ...]:
+    """The media types of patches; custom resources do without the strategic one."""
+    return (JSON_PATCH, MERGE_PATCH, *((STRATEGIC,) if strategic else ()), APPLY)
+
+
+def patch_function(media_type: str, body: bytes, shape: Shape) -> Callable[[Object], Any]:
+    """What a patch does to an object. Raises `StatusError` for a body that is no such patch, or does not fit."""
+    try:
+        value, _ = load_json(body)
+    except ValueError as error:
+        raise bad_request(f"error decoding patch: {error}") from error
+    _check_kind(media_type, value)
+
+    def patched(obj: Object) -> Any:
+        try:
+            match media_type:
+                case "application/json-patch+json":
+                    return json_patch.apply(obj, value)
+                case "application/merge-patch+json":
+                    return merge_patch.apply(obj, value)
+                case _:
+                    return strategic.apply(obj, value, shape)
+        except PatchError as error:
+            raise refused(error) from error
+
+    return patched
+
+
+_JSON_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
+
+
+def _check_kind(media_type: str, value: Any) -> None:
+    wants_list = media_type == JSON_PATCH
+    if isinstance(value, list if wants_list else dict):
+        return
+    go_type = "[]handlers.jsonPatchOp" if wants_list else "map[string]interface {}"
+    found = _JSON_NAMES.get(type(value), "null")
+    raise bad_request(f"error decoding patch: json: cannot unmarshal {found} into Go value of type {go_type}")
+
+
+def refused(error: PatchError) -> StatusError:
+    """The answer to a patch that can't be read or does not fit."""
+    body = StatusError.of(error.status).body
+    if error.code == 422:
+        body = {**body, "details": {}}
+    return StatusError(body)
+
+
+def apply(
+    registry: Registry,
+    resource: ServedResource,
+    *,
+    namespace: str,
+    name: str,
+    body: bytes,
+    options: WriteOptions,
+    write: Write,
+) -> tuple[Object, bool, list[str]]:
+    """Server-side apply: the object, whether it is new, and warnings."""
+    applied = _applied(body, resource, namespace=namespace, name=name)
+    ignored, only = written_fields(resource, write.subresource)
+    warnings: list[str] = []
+
+    def merged(live: Object | None) -> Object:
+        try:
+            result = server_side_apply.apply(
+                live,
+                applied,
+                manager=write.manager,
+                force=options.force,
+                shape=resource.shape,
+                api_version=resource.info.api_version,
+                subresource=write.subresource,
+                now=registry.now(),
+                ignored=ignored,
+                only=only,
+            )
+        except PatchError as error:
+            raise refused(error) from error
+        except server_side_apply.ApplyConflict as error:
+            raise StatusError.of(error.status) from error
+        known, found = object_of_patch(resource, result, options.field_validation)
+        warnings.extend(found)
+        return placed(known, namespace=namespace, name=name)
+
+    if registry.store.get(resource.storage, namespace, name) is not None:
+        return registry.update(resource, namespace, name, merged, write), False, warnings
+    if write.subresource:
+        raise not_found(resource.info, name)
+    _refuse_uid(resource, applied, name)
+    created = registry.create(resource, namespace, with_metadata(merged(None), resourceVersion=None), write)
+    return created, True, warnings
+
+
+def _applied(body: bytes, resource: ServedResource, *, namespace: str, name: str) -> Object:
+    try:
+        value = load_yaml(body)
+    except ValueError as error:
+        raise bad_request(f"error decoding YAML: {error}") from error
+    if not isinstance(value, dict):
+        found = _JSON_NAMES.get(type(value), "null")
+        text = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
+    group_version, kind = value.get("apiVersion") or "/", value.get("kind") or ""
+    if value.get("apiVersion") != resource.info.api_version or kind != resource.info.kind:
+        raise bad_request(f"invalid object type: {group_version}, Kind={kind}")
+    metadata = value.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        return value  # refused by the schema
+    return placed(
+        {**value, "metadata": {**(metadata or {}), "name": (metadata or {}).get("name") or name}},
+        namespace=namespace,
+        name=name,
+    )
+
+
+def _refuse_uid(resource: ServedResource, applied: Object, name: str) -> None:
+    """An apply with a uid means one certain object, so it must not create another."""
+    uid = metadata_of(applied).get("uid")
+    if uid:
+        error = invalid("metadata.uid", uid, "field is immutable")
+        info = resource.info
+        raise StatusError.of(invalid_status([error, error], kind=info.kind, group=info.group, name=name))

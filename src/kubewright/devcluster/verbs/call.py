@@ -1,0 +1,104 @@
+"""`Call`: a request, the resource it is about, and the parts of the server that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kubewright.devcluster.negotiation import Representation, negotiate
+from kubewright.devcluster.objects import Object
+from kubewright.devcluster.presentation import Presenter
+from kubewright.devcluster.registry import Write
+
+if TYPE_CHECKING:
+    from kubewright.client.transport import HttpRequest
+    from kubewright.devcluster.catalog import ServedResource
+    from kubewright.devcluster.options import WriteOptions
+    from kubewright.devcluster.registry import Registry
+    from kubewright.devcluster.routing import Route
+    from kubewright.devcluster.watching import Watches
+
+__all__ = ["Answer", "Call", "Stream"]
+
+_LONGEST_MANAGER = 128
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer, yet to be encoded."""
+
+    status: int
+    body: Any
+    representation: Representation
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An answer in chunks."""
+
+    chunks: AsyncIterator[bytes]
+    media_type: str
+
+
+@dataclass
+class Call:
+    """One request on its way through the server; ``warnings`` grows as it goes."""
+
+    request: HttpRequest
+    route: Route
+    found: ServedResource | None
+    """None where no such resource is served, in a group that is."""
+    registry: Registry
+    watches: Watches
+    pretty: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def resource(self) -> ServedResource:
+        if self.found is None:
+            raise LookupError(f"{self.route} is not served")
+        return self.found
+
+    @property
+    def namespace(self) -> str:
+        return self.route.namespace
+
+    @property
+    def name(self) -> str:
+        return self.route.name
+
+    @cached_property
+    def representation(self) -> Representation:
+        """The form of the answer; raises `StatusError` (406)."""
+        return negotiate(self.request.headers, watch=self.route.verb == "watch", pretty=self.pretty)
+
+    @cached_property
+    def presenter(self) -> Presenter:
+        now = self.registry.clock.now()
+        return Presenter(self.resource, self.representation, self.request.query, now)
+
+    def manager(self, options: WriteOptions) -> str:
+        """Who writes: the field manager that the request names, else the program that sends it."""
+        if options.field_manager:
+            return options.field_manager
+        program = self.request.headers.get("user-agent", "").partition("/")[0]
+        return "".join(char for char in program if char.isprintable())[:_LONGEST_MANAGER]
+
+    def write(self, options: WriteOptions, *, tracked: bool = False, subresource: str | None = None) -> Write:
+        """How this call writes."""
+        return Write(
+            manager=self.manager(options),
+            subresource=self.route.subresource if subresource is None else subresource,
+            dry_run=options.dry_run,
+            tracked=tracked,
+        )
+
+    def answer(self, obj: Object, status: int = 200) -> Answer:
+        """An object, in the form that was asked for."""
+        return Answer(status, self.presenter.one(obj), self.representation)
+
+    def plain(self, body: Any, status: int = 200) -> Answer:
+        """A body that has only one form, such as a Status."""
+        return Answer(status, body, Representation(self.representation.media_type, pretty=self.pretty))

@@ -1,0 +1,143 @@
+"""create, update and patch, of objects and of their subresources."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from kubewright.devcluster.admission import forbidden
+from kubewright.devcluster.bodies import media_type, unsupported
+from kubewright.devcluster.deletion import delete
+from kubewright.devcluster.incoming import load_object, object_of_body, object_of_patch, placed
+from kubewright.devcluster.objects import Object, name_of
+from kubewright.devcluster.options import DeleteOptions, write_options
+from kubewright.devcluster.patching import APPLY, apply, patch_function, patch_types
+from kubewright.devcluster.statuses import StatusError, bad_request, status_body
+from kubewright.devcluster.subresources import bound, scale_of, scaled
+from kubewright.devcluster.verbs.call import Answer, Call
+from kubewright.patch.shape import UNTYPED
+
+__all__ = ["create", "patch", "update"]
+
+
+def create(call: Call) -> Answer:
+    """A new object; or what is posted to one: an eviction, a binding."""
+    options = write_options(call.request.query, "CreateOptions")
+    match call.route.subresource:
+        case "eviction":
+            return _evict(call)
+        case "binding":
+            return _bind(call)
+        case "":
+            pass
+        case other:
+            raise StatusError(status_body(501, "", f"this server does not serve {call.resource.info.plural}/{other}"))
+    resource, request = call.resource, call.request
+    obj, warnings = object_of_body(resource, request.headers, request.body, options.field_validation)
+    call.warnings += warnings
+    obj = placed(obj, namespace=call.namespace, name=call.name or None)
+    if "create" not in resource.verbs:
+        why = "create not allowed while custom resource definition is terminating"
+        raise forbidden(resource.info, name_of(obj), why)
+    created = call.registry.create(resource, call.namespace, obj, call.write(options))
+    call.warnings += resource.strategy.warnings(created, None)
+    return call.answer(created, 201)
+
+
+def update(call: Call) -> Answer:
+    """Replaces an object, its status, or its scale."""
+    options = write_options(call.request.query, "UpdateOptions")
+    resource, request = call.resource, call.request
+    if call.route.subresource == "scale":
+        scale, _ = load_object(request.headers, request.body, "Scale", duplicates=False)
+        return _rescale(call, lambda _: scale, call.write(options))
+    obj, warnings = object_of_body(resource, request.headers, request.body, options.field_validation)
+    call.warnings += warnings
+    obj = placed(obj, namespace=call.namespace, name=call.name)
+    missing = call.registry.store.get(resource.storage, call.namespace, call.name) is None
+    if missing and resource.create_on_update and not call.route.subresource:
+        created = call.registry.create(resource, call.namespace, obj, call.write(options))
+        return call.answer(created, 201)
+    return _changed(call, lambda _: obj, call.write(options), unconditional=False)
+
+
+def _changed(call: Call, change: Any, write: Any, *, unconditional: bool) -> Answer:
+    seen: list[Object] = []
+
+    def remembered(old: Object) -> Object:
+        seen.append(old)
+        new: Object = change(old)
+        return new
+
+    new = call.registry.update(call.resource, call.namespace, call.name, remembered, write, unconditional=unconditional)
+    call.warnings += call.resource.strategy.warnings(new, seen[0])
+    return call.answer(new)
+
+
+def patch(call: Call) -> Answer:
+    """Changes an object by a patch of any type, or applies one."""
+    found = media_type(call.request.headers)
+    accepted = patch_types(strategic=not call.resource.custom)
+    if found not in accepted:
+        raise unsupported(accepted)
+    options = write_options(call.request.query, "PatchOptions", apply=found == APPLY)
+    if found == APPLY:
+        return _apply(call, options)
+    scale = call.route.subresource == "scale"
+    patched = patch_function(found, call.request.body, UNTYPED if scale else call.resource.shape)
+    write = call.write(options)
+    if scale:
+        return _rescale(call, patched, write)
+
+    def change(old: Object) -> Object:
+        known, warnings = object_of_patch(call.resource, patched(old), options.field_validation)
+        call.warnings += warnings
+        return placed(known, namespace=call.namespace, name=call.name)
+
+    return _changed(call, change, write, unconditional=True)
+
+
+def _apply(call: Call, options: Any) -> Answer:
+    if call.route.subresource == "scale":
+        raise StatusError(status_body(501, "", "this server does not apply to scale; patch it"))
+    obj, created, warnings = apply(
+        call.registry,
+        call.resource,
+        namespace=call.namespace,
+        name=call.name,
+        body=call.request.body,
+        options=options,
+        write=call.write(options, tracked=True),
+    )
+    call.warnings += warnings
+    return call.answer(obj, 201 if created else 200)
+
+
+def _rescale(call: Call, change: Any, write: Any) -> Answer:
+    """Sets the replicas of the object whose scale this is. Who scales a custom resource does not come to own them."""
+    resource = call.resource
+    write = replace(write, tracked=resource.custom)
+
+    def rescaled(old: Object) -> Object:
+        return scaled(resource, old, change(scale_of(resource, old)))
+
+    new = call.registry.update(resource, call.namespace, call.name, rescaled, write)
+    return call.plain(scale_of(resource, new))
+
+
+def _evict(call: Call) -> Answer:
+    """Deletes a Pod on behalf of who drains its node."""
+    body, _ = load_object(call.request.headers, call.request.body, "Eviction", duplicates=False)
+    options = DeleteOptions.from_body(body.get("deleteOptions") or {})
+    delete(call.registry, call.resource, call.namespace, call.name, options)
+    return call.plain(status_body(201, "", "", status="Success"), 201)
+
+
+def _bind(call: Call) -> Answer:
+    """Puts a Pod on a node."""
+    options = write_options(call.request.query, "CreateOptions")
+    body, _ = load_object(call.request.headers, call.request.body, "Binding", duplicates=False)
+    if body.get("kind") not in {None, "Binding"}:
+        raise bad_request(f"unexpected object of kind {body.get('kind')}, expected a Binding")
+    call.registry.update(call.resource, call.namespace, call.name, lambda pod: bound(pod, body), call.write(options))
+    return call.plain(status_body(201, "", "", status="Success"), 201)

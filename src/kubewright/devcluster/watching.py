@@ -1,0 +1,206 @@
+"""Watches: the changes to a resource as a stream of lines.
+
+Guarantees
+    Events come in the order of their revisions, none twice and none left out. A reader that falls behind holds up
+    neither writers nor other readers; when what it has yet to read is forgotten, it gets an ERROR event (410) and its
+    stream ends.
+
+See "Efficient detection of changes" in https://kubernetes.io/docs/reference/using-api/api-concepts/
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubewright.devcluster.objects import Object, with_metadata
+from kubewright.devcluster.reading import parse_revision, selection
+from kubewright.devcluster.statuses import StatusError, status_body
+from kubewright.devcluster.store import Change, Compacted
+from kubewright.devcluster.versions import from_storage
+
+if TYPE_CHECKING:
+    from kubewright.devcluster.catalog import ServedResource
+    from kubewright.devcluster.options import ListOptions
+    from kubewright.devcluster.presentation import Presenter
+    from kubewright.devcluster.store import GroupResource, Store
+
+__all__ = ["Watches"]
+
+_BATCH = 200
+_BOOKMARK_INTERVAL = 60.0
+_LAST_BOOKMARK = 2.0  # seconds before the stream ends
+_SHORTEST, _LONGEST = 1800.0, 3600.0  # of a stream for which no time was asked
+_INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(eq=False)
+class _Stream:
+    """One watch: where its reader is, and whether it was told to end."""
+
+    woken: asyncio.Event
+    ended: bool = False
+
+    def end(self) -> None:
+        self.ended = True
+        self.woken.set()
+
+
+class Watches:
+    """Opens watches on a store, and ends them when a resource is no longer served."""
+
+    def __init__(self, store: Store, *, rng: random.Random) -> None:
+        self._store = store
+        self._rng = rng
+        self._streams: dict[GroupResource, dict[_Stream, None]] = {}
+
+    def open(
+        self, resource: ServedResource, namespace: str, options: ListOptions, presenter: Presenter
+    ) -> AsyncIterator[bytes]:
+        """The events from the revision asked for; without one, first what is there now as ADDED.
+
+        Raises `StatusError` for options that make no sense. What can't be served from its revision on begins with an
+        ERROR event, as on a real server.
+        """
+        try:
+            revision = parse_revision(options.resource_version)
+        except ValueError as error:
+            raise StatusError(status_body(500, "", str(error))) from error
+        watch = _Watch(self._store, resource, namespace, options, presenter)
+        # Of a revision that does not exist yet a real server waits for the writes to come. No client of this server
+        # can have it from here, so it is treated like one that is gone: the client lists, and goes on from there.
+        if revision > self._store.revision:
+            return _refused(f"too large resource version: {revision} ({self._store.revision})")
+        initial = watch.initial(revision)
+        timeout = options.timeout_seconds or self._rng.uniform(_SHORTEST, _LONGEST)
+        start = revision if revision and not options.send_initial_events else self._store.revision
+        return self._lines(watch, initial, start, timeout)
+
+    async def _lines(self, watch: _Watch, initial: list[bytes], cursor: int, timeout: float) -> AsyncIterator[bytes]:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + timeout
+        bookmarks = _bookmark_times(clock(), deadline) if watch.options.bookmarks else iter(())
+        next_bookmark = next(bookmarks, deadline)
+        stream = _Stream(asyncio.Event())
+        streams = self._streams.setdefault(watch.resource.storage, {})
+        streams[stream] = None
+        unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
+        try:
+            if initial:
+                yield b"".join(initial)
+            while not stream.ended and clock() < deadline:
+                try:
+                    changes = self._store.changes(cursor, resource=watch.resource.storage, limit=_BATCH)
+                except Compacted as error:
+                    yield _line("ERROR", status_body(410, "Expired", str(error)))
+                    return
+                # what other resources wrote counts as read, so a quiet watch does not fall out of the log
+                cursor = changes[-1].revision if len(changes) == _BATCH else self._store.revision
+                lines = [line for change in changes if (line := watch.line(change))]
+                if lines:
+                    yield b"".join(lines)
+                elif clock() >= next_bookmark:
+                    yield watch.bookmark(cursor)
+                    next_bookmark = next(bookmarks, deadline)
+                elif not changes:
+                    await _woken(stream.woken, next_bookmark - clock())
+        finally:
+            unsubscribe()
+            del streams[stream]
+
+    def end(self, resource: GroupResource) -> None:
+        """Ends the watches of a resource whose definition changed or went; their clients will ask anew."""
+        for stream in self._streams.get(resource, {}):
+            stream.end()
+
+    def end_all(self) -> None:
+        for resource in self._streams:
+            self.end(resource)
+
+
+async def _refused(message: str) -> AsyncIterator[bytes]:
+    yield _line("ERROR", status_body(410, "Expired", message))
+
+
+async def _woken(event: asyncio.Event, seconds: float) -> None:
+    """Waits for the event, ``seconds`` at most."""
+    try:
+        async with asyncio.timeout(max(seconds, 0)):
+            await event.wait()
+    except TimeoutError:
+        return
+    event.clear()
+
+
+def _bookmark_times(start: float, deadline: float) -> Iterator[float]:
+    moment = start + _BOOKMARK_INTERVAL
+    while moment < deadline - _LAST_BOOKMARK:
+        yield moment
+        moment += _BOOKMARK_INTERVAL
+    if deadline - _LAST_BOOKMARK > start:
+        yield deadline - _LAST_BOOKMARK
+
+
+def _line(type: str, obj: Object) -> bytes:  # noqa: A002 - the field's own name
+    return _encode({"type": type, "object": obj}) + b"\n"
+
+
+class _Watch:
+    """What one watch lets through, and in which form."""
+
+    def __init__(
+        self,
+        store: Store,
+        resource: ServedResource,
+        namespace: str,
+        options: ListOptions,
+        presenter: Presenter,
+    ) -> None:
+        self.resource = resource
+        self.options = options
+        self._store = store
+        self._namespace = namespace
+        self._matches: Callable[[Object], bool] = selection(resource, options) or (lambda _: True)
+        self._presenter = presenter
+
+    def initial(self, revision: int) -> list[bytes]:
+        """The lines to begin with."""
+        asked = self.options.send_initial_events
+        if asked is False or (revision and not asked):
+            return []
+        objects: Sequence[Object] = self._store.list(self.resource.storage, self._namespace)
+        present = [from_storage(self.resource, obj) for obj in objects]
+        lines = [_line("ADDED", self._presenter.event(obj)) for obj in present if self._matches(obj)]
+        if self.options.bookmarks and (asked or self.options.resource_version == "0"):
+            lines.append(self.bookmark(self._store.revision, annotations={_INITIAL_EVENTS_END: "true"}))
+        return lines
+
+    def line(self, change: Change) -> bytes | None:
+        """The event that a change is to this watch; None for nothing."""
+        if self._namespace and change.namespace != self._namespace:
+            return None
+        new = from_storage(self.resource, change.new)
+        old = from_storage(self.resource, change.old) if change.old is not None else None
+        before = old is not None and self._matches(old)
+        if change.type == "DELETED":
+            return _line("DELETED", self._presenter.event(new)) if before else None
+        after = self._matches(new)
+        if after:
+            return _line("MODIFIED" if before else "ADDED", self._presenter.event(new))
+        if before and old is not None:
+            gone = with_metadata(old, resourceVersion=str(change.revision))
+            return _line("DELETED", self._presenter.event(gone))
+        return None
+
+    def bookmark(self, revision: int, *, annotations: dict[str, str] | None = None) -> bytes:
+        metadata: Object = {"resourceVersion": str(revision)}
+        if annotations:
+            metadata["annotations"] = annotations
+        return _line("BOOKMARK", self._presenter.bookmark(metadata))
