@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from kubewright.client.transport import Transport
+    from kubewright.devcluster.controllers import Simulation
 
 __all__ = ["Controllers", "DevCluster", "Https", "Runnable", "standard_controllers"]
 
@@ -47,9 +48,22 @@ Controllers: TypeAlias = "Callable[[DevCluster], Sequence[Runnable]]"
 """Makes the controllers of one cluster, from its server, clock and random numbers."""
 
 
-def standard_controllers(_cluster: DevCluster) -> Sequence[Runnable]:
-    """What every cluster runs unless told otherwise."""
-    return ()
+def standard_controllers(cluster: DevCluster) -> Sequence[Runnable]:
+    """What every cluster runs unless told otherwise: controller manager, scheduler and kubelet."""
+    from kubewright.devcluster.controllers import ControlPlane  # noqa: PLC0415 - costs as much as all the rest
+
+    return [
+        ControlPlane(
+            store=cluster.server.store,
+            catalog=cluster.server.catalog,
+            transport=cluster.transport,
+            clock=cluster.clock,
+            rng=cluster.rng,
+            log=cluster.log,
+            simulation=cluster.simulation,
+            authority=cluster.authority,
+        )
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +88,22 @@ class DevCluster:
         *,
         https: Https | None = None,
         controllers: Controllers = standard_controllers,
+        simulation: Simulation | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
     ) -> None:
-        """Without ``https`` it is reached in process only. ``rng`` makes uids and names; give a seeded one to repeat a run."""
+        """Without ``https`` it is reached in process only. ``rng`` makes uids and names; give a seeded one to repeat a run.
+
+        ``simulation`` says how the simulated machine behaves: how soon pods are ready, and so on.
+        """
         self.clock = clock or SystemClock()
         self.rng = rng or random.Random()
         self.log = log or null_log()
+        self.simulation = simulation
         self.server = ApiServer(clock=self.clock, rng=self.rng)
         self._https = https
+        self._credentials = https and (https.credentials or new_credentials(self.clock.now()))
         self._controllers = controllers
         self._front: HttpsFront | None = None
         self._kubeconfig: Path | None = None
@@ -92,6 +112,11 @@ class DevCluster:
     def transport(self) -> Transport:
         """A way in for clients of this process."""
         return InProcessTransport(self.server)
+
+    @property
+    def authority(self) -> str:
+        """The certificate of its authority in PEM; empty for a cluster that does not listen."""
+        return self._credentials.ca.decode() if self._credentials else ""
 
     @property
     def server_url(self) -> str:
@@ -113,8 +138,8 @@ class DevCluster:
             group = await stack.enter_async_context(asyncio.TaskGroup())
             tasks = [group.create_task(each.run()) for each in self._controllers(self)]
             stack.callback(_cancel, tasks)
-            if self._https is not None:
-                await self._listen(self._https, stack)
+            if self._https and self._credentials:
+                await self._listen(self._https, self._credentials, stack)
         except BaseException:
             await stack.aclose()
             raise
@@ -127,8 +152,7 @@ class DevCluster:
         if self._running is not None:
             await self._running.aclose()  # not told of the block's own error, which the task group would wrap
 
-    async def _listen(self, https: Https, stack: AsyncExitStack) -> None:
-        credentials = https.credentials or new_credentials(self.clock.now())
+    async def _listen(self, https: Https, credentials: Credentials, stack: AsyncExitStack) -> None:
         self._front = await self._open_front(https, credentials, stack)
         self.server.address = f"{https.host}:{self._front.port}"
         self._kubeconfig = https.kubeconfig or Path(stack.enter_context(tempfile.TemporaryDirectory()), "kubeconfig")

@@ -42,6 +42,8 @@ class ClusterOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     port: int | None = None
     """None: the port of the cluster that ran in this home before, if it is free, else any."""
+    ready_after: float | None = None
+    """Seconds until a simulated pod is ready; None: as `Simulation` has it."""
 
 
 class Announcement(msgspec.Struct):
@@ -77,6 +79,7 @@ async def serve_foreground(
 def _cluster(files: ClusterFiles, options: ClusterOptions, clock: Clock, log: Log) -> DevCluster:
     from kubewright.devcluster.certificates import load_or_create  # noqa: PLC0415 - not for `status` and `stop`
     from kubewright.devcluster.cluster import DevCluster, Https  # noqa: PLC0415
+    from kubewright.devcluster.controllers import Simulation  # noqa: PLC0415
 
     credentials = load_or_create(files.credentials, clock.now())
     https = Https(
@@ -85,7 +88,8 @@ def _cluster(files: ClusterFiles, options: ClusterOptions, clock: Clock, log: Lo
         credentials=credentials,
         kubeconfig=files.kubeconfig,
     )
-    return DevCluster(https=https, clock=clock, log=log)
+    simulation = Simulation() if options.ready_after is None else Simulation(ready_after=options.ready_after)
+    return DevCluster(https=https, simulation=simulation, clock=clock, log=log)
 
 
 @contextmanager
