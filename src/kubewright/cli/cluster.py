@@ -33,10 +33,16 @@ def command() -> None:
 
 @command.command("up")
 @click.option("--port", type=click.IntRange(1, 65535), help="Listen here.  [default: as last time, else a free one]")
+@click.option(
+    "--pod-ready-after",
+    "ready_after",
+    type=click.FloatRange(min=0),
+    help="Seconds until a simulated pod is ready.  [default: 1]",
+)
 @click.option("--foreground", is_flag=True, help="Stay until Ctrl-C instead of going to the background.")
-def up(port: int | None, foreground: bool) -> None:
+def up(port: int | None, ready_after: float | None, foreground: bool) -> None:
     """Start the cluster and print the line that points kubectl at it."""
-    options = ClusterOptions(port=port)
+    options = ClusterOptions(port=port, ready_after=ready_after)
     if foreground:
         log = new_log("console", level="warning")
         _clean(lambda: asyncio.run(serve_foreground(_home(), options, ready=_introduce, log=log)))

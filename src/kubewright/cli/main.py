@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -56,5 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"kubewright: {error}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get("KUBEWRIGHT_TRACEBACK"):
+            raise
+        click.echo(
+            f"kubewright: a bug of ours: {type(error).__name__}: {error}; set KUBEWRIGHT_TRACEBACK=1 to see where",
+            err=True,
+        )
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)

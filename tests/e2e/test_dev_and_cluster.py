@@ -1,0 +1,108 @@
+"""``kubewright dev`` and ``kubewright cluster`` as commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from tests.e2e.conftest import EXAMPLE, SAMPLE, newest
+from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, eventually
+
+
+def dev(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*KUBEWRIGHT, "dev", *arguments], capture_output=True, text=True, timeout=90, check=False)
+
+
+def test_dev_once_shows_how_the_sample_comes_up_and_ends_well() -> None:
+    done = dev(str(EXAMPLE), "--apply", str(SAMPLE), "--once")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    steps = [line for line in lines if line.startswith(("Database", "StatefulSet"))]
+    assert steps.index("Database default/my-postgres: Pending") < steps.index("StatefulSet default/my-postgres: 1/3")
+    assert steps[-1] == "Database default/my-postgres: Running"
+    assert steps[-2] == "StatefulSet default/my-postgres: 3/3"
+
+
+def test_dev_once_ends_with_the_reason_when_time_is_up(tmp_path: Path) -> None:
+    done = dev(str(EXAMPLE), "--apply", str(SAMPLE), "--once", "--timeout", "0.4")
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("kubewright: Database my-postgres is not ready after 0.4 s: ")
+    assert "replicas are ready" in last
+
+
+def test_dev_refuses_a_bad_sample_in_the_servers_words(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(SAMPLE.read_text().replace("replicas: 3", "replicas: 0"))
+    done = dev(str(EXAMPLE), "--apply", str(bad), "--once")
+    assert done.returncode == 1
+    assert "should be greater than or equal to 1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_dev_stays_with_something_to_try_until_ctrl_c(tmp_path: Path) -> None:
+    log = tmp_path / "dev.log"
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            [*KUBEWRIGHT, "dev", str(EXAMPLE), "--apply", str(SAMPLE)], stdout=stream, stderr=stream
+        )
+
+    def invited() -> str:
+        text = log.read_text()
+        assert "Ctrl-C stops" in text
+        return text
+
+    text = eventually(invited, within=30)
+    kubeconfig = re.search(r"export KUBECONFIG=(\S+)", text)
+    assert kubeconfig is not None
+    commands = [line.split()[1:] for line in text.splitlines() if line.startswith("  kubectl ")]
+    assert len(commands) == 3
+    kubectl = Kubectl(newest(), Path(kubeconfig[1]), tmp_path)
+    for command in commands:
+        kubectl.run(*command)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 0
+    assert not Path(kubeconfig[1]).exists()
+
+
+def test_a_cluster_is_up_found_and_down(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / "home")
+    assert cluster.run("status").returncode == 1
+    started = time.monotonic()
+    up = cluster.run("up")
+    took = time.monotonic() - started
+    assert up.returncode == 0, up.stderr
+    assert f"export KUBECONFIG={cluster.kubeconfig}" in up.stdout
+    assert took < 15
+    assert cluster.kubeconfig.stat().st_mode & 0o077 == 0
+    assert "running" in cluster.run("status").stdout
+    again = cluster.run("up")
+    assert again.returncode == 1
+    assert "already running" in again.stderr
+    assert cluster.run("down").stdout.strip() == "stopped"
+    assert cluster.run("down").stdout.strip() == "no cluster is running"
+
+
+def test_a_port_that_is_taken_is_one_line(cluster: Cluster, tmp_path: Path) -> None:
+    port = re.search(r":(\d+)", cluster.run("status").stdout)
+    assert port is not None
+    other = Cluster(tmp_path / "other")
+    done = other.run("up", "--port", port[1])
+    assert done.returncode == 1
+    assert done.stderr.strip().count("\n") == 0
+    assert port[1] in done.stderr
+
+
+def test_a_killed_cluster_leaves_no_belief_that_it_runs(cluster: Cluster) -> None:
+    os.kill(cluster.pid, signal.SIGKILL)
+    eventually(lambda: _stopped(cluster))
+    assert cluster.run("up").returncode == 0
+
+
+def _stopped(cluster: Cluster) -> None:
+    assert cluster.run("status").returncode == 1
