@@ -67,6 +67,11 @@ class _Keyword(Marker):
         schema[self.keyword] = self.value
 
 
+def _hash_of_json(marker: _Keyword) -> int:
+    """Lists and maps have no hash, which Python asks for where ``Annotated[…, marker] | None`` is written."""
+    return hash((type(marker), repr(marker.value)))
+
+
 @dataclass(frozen=True)
 class Minimum(_Keyword):
     value: float
@@ -150,12 +155,18 @@ class Title(_Keyword):
 class Example(_Keyword):
     value: Any
 
+    def __hash__(self) -> int:
+        return _hash_of_json(self)
+
 
 @dataclass(frozen=True)
 class Default(_Keyword):
     """The value that the server fills in; a field with one is not required."""
 
     value: Any
+
+    def __hash__(self) -> int:
+        return _hash_of_json(self)
 
 
 @dataclass(frozen=True)

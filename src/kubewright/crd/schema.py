@@ -116,11 +116,11 @@ def _fields(model: type[Model]) -> Iterator[_Field]:
         yield _Field(name, wire, hints[name], not info.required, default)
 
 
-def _plain(default: Any, where: str) -> Any:
+def _plain(value: Any, where: str) -> Any:
     try:
-        return msgspec.to_builtins(default, builtin_types=())
+        return msgspec.to_builtins(value)
     except TypeError as error:
-        raise SchemaError(f"{where}: the default {default!r} can't be written as JSON") from error
+        raise SchemaError(f"{where}: {value!r} can't be written as JSON") from error
 
 
 def _annotated(hint: Any, where: str, inside: tuple[type[Model], ...]) -> tuple[Schema, Sequence[Any]]:
@@ -136,6 +136,9 @@ def _annotated(hint: Any, where: str, inside: tuple[type[Model], ...]) -> tuple[
         apply_markers(schema, markers)
     except ValueError as error:
         raise SchemaError(f"{where}: {error}") from error
+    for keyword in ("default", "example"):
+        if keyword in schema:
+            schema[keyword] = _plain(schema[keyword], where)
     return schema, markers
 
 
@@ -149,7 +152,7 @@ def _without_none(hint: Any) -> Any:
 
 def _value(hint: Any, markers: Sequence[Any], where: str, inside: tuple[type[Model], ...]) -> Schema:
     origin = get_origin(hint)
-    if hint in _SCALARS:
+    if origin is None and hint in _SCALARS:
         return dict(_SCALARS[hint])
     if origin is Literal:
         return _enum(get_args(hint), where)

@@ -1,6 +1,7 @@
 """Structural schemas: validate, default and prune objects, with the API server's own wording of errors. No I/O.
 
 Start with `Structural`; `FieldError` is what it finds and `invalid_status` what a server answers with.
+`kubewright.schema.crd_definition` checks CustomResourceDefinitions themselves.
 """
 
 from kubewright.schema.embedded import MalformedMetadata

@@ -99,15 +99,20 @@ class Node:
         """The schema of one property, declared or additional."""
         return self.properties.get(name) or self.additional
 
-    def uses(self, keyword: str, seen: frozenset[int] = frozenset()) -> bool:
+    def uses(self, keyword: str) -> bool:
         """Whether the keyword appears in this schema or in any schema inside it."""
-        if id(self) in seen:
-            return False
-        if self.schema.get(keyword):
-            return True
-        inner = [*self.properties.values(), self.additional, self.items, self.not_]
-        inner += [*self.all_of, *self.any_of, *self.one_of]
-        return any(node.uses(keyword, seen | {id(self)}) for node in inner if node is not None)
+        seen: set[int] = set()
+        waiting: list[Node | None] = [self]
+        while waiting:
+            node = waiting.pop()
+            if node is None or id(node) in seen:
+                continue
+            if node.schema.get(keyword):
+                return True
+            seen.add(id(node))  # recursive types have one node each, and nodes live as long as their parents
+            waiting += [*node.properties.values(), node.additional, node.items, node.not_]
+            waiting += [*node.all_of, *node.any_of, *node.one_of]
+        return False
 
 
 def _types(declared: Any) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ class Structural:
         self.schema = openapi_v3_schema
         self.root: Node = Definitions(definitions).node(openapi_v3_schema)
         self._has_rules = self.root.uses("x-kubernetes-validations")
+        self._embeds = self.root.uses("x-kubernetes-embedded-resource")
+        self._has_list_types = self.root.uses("x-kubernetes-list-type")
 
     def default(self, obj: dict[str, Any]) -> dict[str, Any]:
         """``obj`` without nulls that no field may hold, and with the schema's defaults."""
@@ -67,8 +69,9 @@ class Structural:
         return self._complete(errors, obj, old)
 
     def _complete(self, errors: list[FieldError], obj: dict[str, Any], old: dict[str, Any] | None) -> list[FieldError]:
-        errors += embedded_errors(obj, self.root)
-        if old is None or not any(duplicates(old, self.root)):
+        if self._embeds:
+            errors += embedded_errors(obj, self.root)
+        if self._has_list_types and (old is None or not any(duplicates(old, self.root))):
             errors += duplicates(obj, self.root)
         if self._has_rules and any(error.reason in _BLOCKING for error in errors):
             errors.append(

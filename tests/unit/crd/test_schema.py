@@ -110,6 +110,20 @@ def test_limits_of_a_type_and_of_its_use_both_hold() -> None:
     }
 
 
+def test_markers_may_hold_lists_maps_and_models_wherever_they_stand() -> None:
+    class Used(Model):
+        one: Annotated[Inner, Default({"name": "x"})] | None = None
+        each: list[Annotated[list[str], Default(["y"])]]
+        model: Annotated[Inner, Default(Inner(name="z"))]
+        constant: Inner = Inner(name="w")
+
+    made = properties(Used)
+    assert made["one"]["default"] == {"name": "x"}
+    assert made["each"]["items"]["default"] == ["y"]
+    assert made["model"]["default"] == {"name": "z"}
+    assert made["constant"]["default"] == {"name": "w"}
+
+
 def test_types_of_kubernetes_own_can_be_used() -> None:
     class Used(Model):
         selector: LabelSelector
