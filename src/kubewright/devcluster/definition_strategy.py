@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.conditions import with_condition
-from kubewright.devcluster.definition_validation import definition_errors, update_definition_errors
+from kubewright.devcluster.definition_validation import definition_errors, name_errors, update_definition_errors
 from kubewright.devcluster.naming import dns_subdomain_errors
 from kubewright.devcluster.objects import Object, metadata_of, timestamp, with_metadata
 from kubewright.devcluster.strategy import Deletion
@@ -81,8 +81,9 @@ class DefinitionStrategy:
     def validate(self, obj: Object, old: Object | None, *, subresource: str) -> list[FieldError]:
         if subresource == "status":
             return []
-        errors = definition_errors(obj)
-        return errors if old is None else errors + update_definition_errors(obj, old)
+        if old is None:
+            return name_errors(obj) + definition_errors(obj)
+        return definition_errors(obj) + update_definition_errors(obj, old)
 
     def name_errors(self, name: str, *, prefix: bool) -> list[str]:
         return dns_subdomain_errors(name, prefix=prefix)

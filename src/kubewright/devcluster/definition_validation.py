@@ -15,7 +15,7 @@ from kubewright.devcluster.objects import Object, metadata_of, name_of
 from kubewright.schema.crd_schema import schema_errors
 from kubewright.schema.errors import FieldError, invalid, not_supported, required
 
-__all__ = ["definition_errors", "update_definition_errors"]
+__all__ = ["definition_errors", "name_errors", "update_definition_errors"]
 
 _APPROVAL = "api-approved.kubernetes.io"
 _APPROVAL_RULES = "https://github.com/kubernetes/enhancements/pull/1111"
@@ -28,10 +28,7 @@ def definition_errors(obj: Object) -> list[FieldError]:
     """Everything wrong with a new definition, or with an updated one as it is now."""
     spec = obj.get("spec") or {}
     names = spec.get("names") or {}
-    errors = []
-    if name_of(obj) != f"{names.get('plural') or ''}.{spec.get('group') or ''}":
-        errors.append(invalid("metadata.name", name_of(obj), 'must be spec.names.plural+"."+spec.group'))
-    errors += _group_errors(spec.get("group") or "")
+    errors = _group_errors(spec.get("group") or "")
     scope = spec.get("scope") or ""
     if not scope:
         errors.append(required("spec.scope"))
@@ -47,6 +44,15 @@ def definition_errors(obj: Object) -> list[FieldError]:
     errors += _conversion_errors(spec.get("conversion") or {})
     errors += _stored_errors(obj, versions)
     return errors + _approval_errors(obj)
+
+
+def name_errors(obj: Object) -> list[FieldError]:
+    """A new definition is named by what it defines."""
+    spec = obj.get("spec") or {}
+    plural, group = (spec.get("names") or {}).get("plural") or "", spec.get("group") or ""
+    if name_of(obj) == f"{plural}.{group}":
+        return []
+    return [invalid("metadata.name", name_of(obj), 'must be spec.names.plural+"."+spec.group')]
 
 
 def _group_errors(group: str) -> list[FieldError]:
@@ -134,11 +140,13 @@ def _names_errors(names: Object) -> list[FieldError]:
 
 def _parts_errors(versions: Sequence[Object]) -> list[FieldError]:
     """Schema, subresources and columns: once where the versions agree, else for each of them."""
+    schemas = [(version.get("schema") or {}).get("openAPIV3Schema") or {} for version in versions]
     has_status = any("status" in (version.get("subresources") or {}) for version in versions)
     checks: tuple[tuple[str, str, Callable[[Any, str], list[FieldError]]], ...] = (
         ("schema", "validation", partial(_schema_errors, has_status=has_status)),
         ("subresources", "subresources", _subresources_errors),
         ("additionalPrinterColumns", "additionalPrinterColumns", _columns_errors),
+        ("selectableFields", "selectableFields", partial(_selectable_errors, schemas=schemas)),
     )
     errors: list[FieldError] = []
     for part, inner, check in checks:
@@ -196,6 +204,25 @@ def _columns_errors(columns: Any, where: str) -> list[FieldError]:
         if not column.get("jsonPath"):
             errors.append(required(f"{at}.JSONPath"))
     return errors
+
+
+def _selectable_errors(fields: Any, where: str, *, schemas: Sequence[Object]) -> list[FieldError]:
+    errors = []
+    for index, field in enumerate(fields or []):
+        path = field.get("jsonPath") or ""
+        if not path:
+            errors.append(required(f"{where}[{index}].jsonPath"))
+        elif not all(_is_scalar(schema, path) for schema in schemas):
+            text = "is an invalid path: does not refer to a valid field"
+            errors.append(invalid(f"{where}[{index}].jsonPath", path, text))
+    return errors
+
+
+def _is_scalar(schema: Any, path: str) -> bool:
+    """Whether a path leads to a string, number or boolean of the schema."""
+    for part in path.removeprefix(".").split("."):
+        schema = ((schema or {}).get("properties") or {}).get(part)
+    return (schema or {}).get("type") in {"string", "integer", "boolean"}
 
 
 def _conversion_errors(conversion: Object) -> list[FieldError]:

@@ -140,11 +140,9 @@ def _applied(body: bytes, resource: ServedResource, *, namespace: str, name: str
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         return value  # refused by the schema
-    return placed(
-        {**value, "metadata": {**(metadata or {}), "name": (metadata or {}).get("name") or name}},
-        namespace=namespace,
-        name=name,
-    )
+    named = {**value, "metadata": {**(metadata or {}), "name": (metadata or {}).get("name") or name}}
+    placed(named, namespace=namespace, name=name)  # refuses what is for another place
+    return named
 
 
 def _refuse_uid(resource: ServedResource, applied: Object, name: str) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kubewright.api import Clock
     from kubewright.devcluster.catalog import ServedResource
     from kubewright.devcluster.store import GroupResource, Store
+    from kubewright.patch.shape import Shape
 
 __all__ = ["Registry", "Write", "written_fields"]
 
@@ -197,13 +198,24 @@ class Registry:
             raise StatusError.of(invalid_status(errors, kind=info.kind, group=info.group, name=name))
 
 
+_BY_VALUE = ("spec", "template", "metadata", "strategy", "updateStrategy", "jobTemplate", "names")
+
+
 def _empty(resource: ServedResource) -> Object | None:
-    """What a new object is before its creator says anything: a built-in kind has its empty spec, which nobody owns."""
-    if resource.custom:
-        return None
-    info = resource.info
-    empty, _ = resource.strategy.read({"apiVersion": info.api_version, "kind": info.kind, "metadata": {}})
-    return empty
+    """What a new object is before its creator says anything.
+
+    A built-in kind is a struct, and the structs in it are there from the beginning: nobody owns the empty ones.
+    """
+    return None if resource.custom else _empty_parts(resource.shape)
+
+
+def _empty_parts(shape: Shape) -> Object:
+    parts: Object = {}
+    for name in _BY_VALUE:
+        part = shape.property(name) if shape.declares(name) else None
+        if part is not None and part.type == "object":
+            parts[name] = _empty_parts(part)
+    return parts
 
 
 _STATUS = FieldSet.of_names("status")
