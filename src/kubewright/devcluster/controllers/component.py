@@ -71,12 +71,6 @@ class Component:
             for work in self._beside:
                 tasks.create_task(_run(work), name=f"{self.name} work")
 
-    async def settled(self) -> None:
-        """Waits until everything was read once and no controller has anything to do (what is delayed aside)."""
-        await self.cache.synced()
-        for controller in self.controllers:
-            await controller.settled()
-
 
 async def _run(work: Callable[[], Awaitable[None]]) -> None:
     await work()

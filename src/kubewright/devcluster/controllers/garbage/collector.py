@@ -65,11 +65,6 @@ class GarbageCollector:
         finally:
             self._queue.close()
 
-    async def settled(self) -> None:
-        """Waits until no verdict is pending (retries after failures aside)."""
-        await asyncio.sleep(0)  # the log is read first
-        await self._queue.idle()
-
     # from changes to the queue
 
     async def _follow(self) -> None:
@@ -128,6 +123,9 @@ class GarbageCollector:
             self._log.warning(
                 "not collected", resource=str(node.resource), name=node.name, error=str(error), retry_in=round(delay, 3)
             )
+        except Exception:  # one odd object must not keep the others from being collected
+            self._queue.retry(request)
+            self._log.exception("not collected", resource=str(node.resource), name=node.name)
         else:
             self._queue.forget(request)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from kubewright.api import AlreadyExists, ObjectMeta, OwnerReference, micro_time, whole_seconds
-from kubewright.client import MergePatch
+from kubewright.api import AlreadyExists, ApiError, NotFound, ObjectMeta, OwnerReference, micro_time, whole_seconds
+from kubewright.client import MergePatch, TransportError
 from kubewright.devcluster.controllers.component import Component
 from kubewright.devcluster.controllers.settings import Simulation
 from kubewright.kinds import coordination_v1, core_v1
 
 __all__ = ["keep_node"]
 
+_LEASES = "kube-node-lease"
 _LEASE_SECONDS = 40
 _VERSION = "v1.37.0"
 _RESOURCES: dict[str, str | int | float] = {
@@ -36,8 +37,18 @@ async def keep_node(component: Component, simulation: Simulation) -> None:
     await _take_lease(component, node)
     while simulation.renew_lease_every is not None:
         await asyncio.sleep(simulation.renew_lease_every)
-        renewed = MergePatch({"spec": {"renewTime": micro_time(component.clock.now())}})
-        await component.client.patch(coordination_v1.Lease, node.name, renewed, namespace="kube-node-lease")
+        try:
+            await _renew_lease(component, node)
+        except (ApiError, TransportError) as error:
+            component.log.warning("the node's lease was not renewed", error=str(error))
+
+
+async def _renew_lease(component: Component, node: core_v1.Node) -> None:
+    renewed = MergePatch({"spec": {"renewTime": micro_time(component.clock.now())}})
+    try:
+        await component.client.patch(coordination_v1.Lease, node.name, renewed, namespace=_LEASES)
+    except NotFound:
+        await _take_lease(component, node)
 
 
 async def _register(component: Component, simulation: Simulation) -> core_v1.Node:
@@ -105,7 +116,7 @@ async def _take_lease(component: Component, node: core_v1.Node) -> None:
     lease = coordination_v1.Lease(
         metadata=ObjectMeta(
             name=node.name,
-            namespace="kube-node-lease",
+            namespace=_LEASES,
             owner_references=[OwnerReference(api_version="v1", kind="Node", name=node.name, uid=node.uid)],
         ),
         spec=coordination_v1.LeaseSpec(

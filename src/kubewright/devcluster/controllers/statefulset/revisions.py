@@ -8,10 +8,12 @@ from typing import Any
 from msgspec import Struct
 
 from kubewright.api import (
+    JSON,
     AlreadyExists,
     DecodeError,
     NotFound,
     ObjectMeta,
+    Selector,
     controller_of,
     convert,
     owner_reference,
@@ -26,6 +28,7 @@ from kubewright.kinds import apps_v1, core_v1
 __all__ = ["Revisions", "read_revisions", "template_of", "truncate_history"]
 
 _HISTORY = 10
+_HASH_LABEL = "controller.kubernetes.io/hash"
 
 
 class Revisions(Struct, frozen=True):
@@ -51,7 +54,7 @@ def template_of(revision: apps_v1.ControllerRevision, statefulset: apps_v1.State
 
 async def read_revisions(statefulset: apps_v1.StatefulSet, ctx: Context) -> Revisions:
     """Finds, or makes, the revision of the set's template, and finds the one its pods are still made of."""
-    known = _history(statefulset, ctx)
+    known = await _adopted(statefulset, ctx)
     template = statefulset.spec.template
     data = {"spec": {"template": {**to_dict(template), "$patch": "replace"}}}
     collisions = statefulset.status.collision_count or 0
@@ -70,6 +73,21 @@ async def read_revisions(statefulset: apps_v1.StatefulSet, ctx: Context) -> Revi
     return Revisions(current, update, collisions)
 
 
+async def _adopted(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_v1.ControllerRevision]:
+    """The set's revisions, those included that an earlier set of the same selector left behind."""
+    selector = Selector.from_object(statefulset.spec.selector)
+    for revision in ctx.list(apps_v1.ControllerRevision, namespace=statefulset.namespace, labels=selector):
+        if controller_of(revision.metadata) is None and revision.metadata.deletion_timestamp is None:
+            owners = [*(revision.metadata.owner_references or ()), owner_reference(statefulset)]
+            metadata: dict[str, JSON] = {
+                "resourceVersion": revision.metadata.resource_version,
+                "ownerReferences": [to_dict(owner) for owner in owners],
+            }
+            change = MergePatch({"metadata": metadata})
+            await ctx.client.patch(apps_v1.ControllerRevision, revision.name, change, namespace=statefulset.namespace)
+    return _history(statefulset, ctx)
+
+
 def _history(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_v1.ControllerRevision]:
     """The set's own revisions, oldest first."""
     found = [
@@ -83,7 +101,7 @@ def _history(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_v1.Con
 async def _create(
     statefulset: apps_v1.StatefulSet, data: dict[str, Any], number: int, collisions: int, ctx: Context
 ) -> tuple[apps_v1.ControllerRevision, int]:
-    selected = statefulset.spec.selector.match_labels or {}
+    labels = (statefulset.spec.template.metadata.labels if statefulset.spec.template.metadata else None) or {}
     while True:
         digest = template_hash(statefulset.spec.template, collisions)
         name = f"{statefulset.name[:242]}-{digest}"
@@ -91,7 +109,7 @@ async def _create(
             metadata=ObjectMeta(
                 name=name,
                 namespace=statefulset.namespace,
-                labels={**selected, **(_labels(statefulset)), REVISION_LABEL: name},
+                labels={**labels, _HASH_LABEL: digest},
                 owner_references=[owner_reference(statefulset)],
             ),
             data=data,
@@ -105,11 +123,6 @@ async def _create(
             if present.data == data and owner is not None and owner.uid == statefulset.uid:
                 return present, collisions
             collisions += 1
-
-
-def _labels(statefulset: apps_v1.StatefulSet) -> dict[str, str]:
-    metadata = statefulset.spec.template.metadata
-    return dict((metadata.labels if metadata else None) or {})
 
 
 async def truncate_history(
