@@ -74,8 +74,9 @@ def object_of_patch(resource: ServedResource, obj: Any, validation: FieldValidat
         problems = [f"unknown field {quoted(path)}" for path in unknown]
         if problems and validation == "Strict":
             raise ValueError(f"strict decoding error: {', '.join(problems)}")  # noqa: TRY301
-    except ValueError as error:
-        refused = invalid("patch", json_text(obj), str(error))
+    except (ValueError, StatusError) as error:
+        why = str(error).rpartition(f"cannot be handled as a {resource.info.kind}: ")[2]
+        refused = invalid("patch", json_text(obj), why)
         raise StatusError.of(invalid_status([refused], kind="", group="", name="")) from error
     _check_identity(resource, known)
     return known, problems if validation == "Warn" else []
@@ -113,6 +114,11 @@ def _check_identity(resource: ServedResource, obj: Object) -> None:
     info = resource.info
     given, kind = obj.get("apiVersion"), obj.get("kind")
     if given != info.api_version:
+        if not resource.custom:
+            scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'
+            raise _not_handled(
+                info, f"no kind {quoted(str(kind))} is registered for version {quoted(str(given))} {scheme}"
+            )
         raise bad_request(
             f"the API version in the data ({given}) does not match the expected API version ({info.api_version})"
         )

@@ -198,7 +198,18 @@ class Registry:
             raise StatusError.of(invalid_status(errors, kind=info.kind, group=info.group, name=name))
 
 
-_BY_VALUE = ("spec", "template", "metadata", "strategy", "updateStrategy", "jobTemplate", "names")
+_BY_VALUE = (
+    "containers",
+    "involvedObject",
+    "jobTemplate",
+    "metadata",
+    "names",
+    "source",
+    "spec",
+    "strategy",
+    "template",
+    "updateStrategy",
+)
 
 
 def _empty(resource: ServedResource) -> Object | None:
@@ -213,8 +224,8 @@ def _empty_parts(shape: Shape) -> Object:
     parts: Object = {}
     for name in _BY_VALUE:
         part = shape.property(name) if shape.declares(name) else None
-        if part is not None and part.type == "object":
-            parts[name] = _empty_parts(part)
+        if part is not None:
+            parts[name] = [] if part.type == "array" else _empty_parts(part)
     return parts
 
 

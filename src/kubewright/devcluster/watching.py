@@ -93,6 +93,7 @@ class Watches:
         streams[stream] = None
         unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
         try:
+            sent = cursor
             if initial:
                 yield b"".join(initial)
             while not stream.ended and clock() < deadline:
@@ -106,9 +107,12 @@ class Watches:
                 lines = [line for change in changes if (line := watch.line(change))]
                 if lines:
                     yield b"".join(lines)
+                    sent = cursor
                 elif clock() >= next_bookmark:
-                    yield watch.bookmark(cursor)
                     next_bookmark = next(bookmarks, deadline)
+                    if cursor > sent:
+                        yield watch.bookmark(cursor)
+                        sent = cursor
                 elif not changes:
                     await _woken(stream.woken, next_bookmark - clock())
         finally:

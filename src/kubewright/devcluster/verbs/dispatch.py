@@ -34,7 +34,7 @@ def perform(call: Call) -> Answer | Stream:
         _check_subresource(call)
     elif verb not in call.resource.verbs and not call.resource.custom:
         raise _refused_verb(call)
-    if verb is None:
+    if verb is None or (verb == "create" and call.name and not call.route.subresource and not call.resource.custom):
         raise _refused_verb(call)
     call.representation  # noqa: B018 - refuses what can't be answered before anything is written
     return _VERBS[verb](call)

@@ -79,7 +79,9 @@ def patch(call: Call) -> Answer:
     found = media_type(call.request.headers)
     accepted = patch_types(strategic=not call.resource.custom)
     if found not in accepted:
-        raise unsupported(accepted)
+        if call.resource.custom:
+            raise unsupported(accepted)
+        raise StatusError(status_body(415, "UnsupportedMediaType", "415: Unsupported Media Type", details={}))
     options = write_options(call.request.query, "PatchOptions", apply=found == APPLY)
     if found == APPLY:
         return _apply(call, options)
