@@ -114,7 +114,7 @@ class ApiServer:
         if resource is None and all(group.name != where.group for group in self.catalog.groups()):
             return _page_not_found(headers)
         pretty = _pretty(request)
-        call = Call(request, where, resource, self.registry, self.watches, pretty=pretty)
+        call = Call(request, where, resource, self.registry, self.watches, self.catalog, pretty=pretty)
         try:
             answer = perform(call)
         except StatusError as error:

@@ -14,7 +14,7 @@ from kubewright.devcluster.registry import Write
 
 if TYPE_CHECKING:
     from kubewright.client.transport import HttpRequest
-    from kubewright.devcluster.catalog import ServedResource
+    from kubewright.devcluster.catalog import Catalog, ServedResource
     from kubewright.devcluster.options import WriteOptions
     from kubewright.devcluster.registry import Registry
     from kubewright.devcluster.routing import Route
@@ -52,6 +52,7 @@ class Call:
     """None where no such resource is served, in a group that is."""
     registry: Registry
     watches: Watches
+    catalog: Catalog
     pretty: bool = False
     warnings: list[str] = field(default_factory=list)
 

@@ -53,12 +53,20 @@ def _check_namespace(call: Call) -> None:
         raise _refused_verb(call) if not call.name else _no_such_resource()
 
 
+_NOT_SERVED = frozenset({"attach", "exec", "log", "portforward", "proxy", "token"})
+
+
 def _check_subresource(call: Call) -> None:
     found = call.resource.subresource(call.route.subresource)
     if found is None:
         raise not_found(call.resource.info, call.name) if call.resource.custom else _no_such_resource()
     if call.route.verb not in found.verbs:
         raise _refused_verb(call)
+    if found.name in _NOT_SERVED:
+        path = f"{call.resource.info.plural}/{found.name}"
+        raise StatusError(
+            status_body(501, "NotImplemented", f"this cluster does not serve {path}: its pods are simulated")
+        )
 
 
 def _refused_verb(call: Call) -> StatusError:

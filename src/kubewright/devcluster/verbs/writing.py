@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.admission import forbidden
 from kubewright.devcluster.bodies import media_type, unsupported
@@ -15,23 +15,25 @@ from kubewright.devcluster.patching import APPLY, apply, patch_function, patch_t
 from kubewright.devcluster.statuses import StatusError, bad_request, status_body
 from kubewright.devcluster.subresources import bound, scale_of, scaled
 from kubewright.devcluster.verbs.call import Answer, Call
+from kubewright.devcluster.verbs.virtual import answer_review, is_review
 from kubewright.patch.shape import UNTYPED
+
+if TYPE_CHECKING:
+    from kubewright.devcluster.catalog import ServedResource
 
 __all__ = ["create", "patch", "update"]
 
 
 def create(call: Call) -> Answer:
     """A new object; or what is posted to one: an eviction, a binding."""
+    info = call.resource.info
+    if is_review(call):
+        return answer_review(call)
+    if call.route.subresource == "eviction":
+        return _evict(call)
+    if call.route.subresource == "binding" or (info.group, info.plural) == ("", "bindings"):
+        return _bind(call)
     options = write_options(call.request.query, "CreateOptions")
-    match call.route.subresource:
-        case "eviction":
-            return _evict(call)
-        case "binding":
-            return _bind(call)
-        case "":
-            pass
-        case other:
-            raise StatusError(status_body(501, "", f"this server does not serve {call.resource.info.plural}/{other}"))
     resource, request = call.resource, call.request
     obj, warnings = object_of_body(resource, request.headers, request.body, options.field_validation)
     call.warnings += warnings
@@ -127,6 +129,13 @@ def _rescale(call: Call, change: Any, write: Any) -> Answer:
     return call.plain(scale_of(resource, new))
 
 
+def _pods(call: Call) -> ServedResource:
+    found = call.catalog.find("", "v1", "pods")
+    if found is None:
+        raise LookupError("a catalog with bindings has pods")
+    return found
+
+
 def _evict(call: Call) -> Answer:
     """Deletes a Pod on behalf of who drains its node."""
     body, _ = load_object(call.request.headers, call.request.body, "Eviction", duplicates=False)
@@ -141,5 +150,6 @@ def _bind(call: Call) -> Answer:
     body, _ = load_object(call.request.headers, call.request.body, "Binding", duplicates=False)
     if body.get("kind") not in {None, "Binding"}:
         raise bad_request(f"unexpected object of kind {body.get('kind')}, expected a Binding")
-    call.registry.update(call.resource, call.namespace, call.name, lambda pod: bound(pod, body), call.write(options))
+    name = call.name or name_of(body)
+    call.registry.update(_pods(call), call.namespace, name, lambda pod: bound(pod, body), call.write(options))
     return call.plain(status_body(201, "", "", status="Success"), 201)
