@@ -53,6 +53,6 @@ def summary(obj: dict[str, Any]) -> str:
     if "phase" in status:
         return str(status["phase"])
     wanted = (obj.get("spec") or {}).get("replicas")
-    if isinstance(wanted, int):
+    if isinstance(wanted, int) and status:
         return f"{status.get('readyReplicas', 0)}/{wanted}"
     return "created"

@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from kubewright.api import Clock, Conflict, Resource, resource_info
+from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
 from kubewright.cache import Cache, Event, Informer, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.context import RunEnvironment
+from kubewright.controller.failures import from_the_users_code, place_in_the_users_code
 from kubewright.controller.outcome import TerminalError
 from kubewright.controller.predicates import Predicate, any_change, default_predicate
 from kubewright.controller.queue import Backoff, Priority, QueueClosed, WorkQueue
@@ -150,9 +151,14 @@ class Controller(Generic[R]):
             log.debug("overtaken by another change", error=str(error), retry_in=_seconds(self.queue.retry(request)))
         except TransportError as error:
             log.warning("API server not reached", error=str(error), retry_in=_seconds(self.queue.retry(request)))
-        except Exception:
+        except Exception as error:
             delay = self.queue.retry(request)
-            log.exception("reconcile failed", attempt=self.queue.failures(request), retry_in=_seconds(delay))
+            log = log.bind(attempt=self.queue.failures(request), retry_in=_seconds(delay))
+            if isinstance(error, ApiError):
+                log.error("reconcile failed", error=str(error), at=place_in_the_users_code(error))
+            else:
+                error.__traceback__ = from_the_users_code(error)
+                log.exception("reconcile failed", error=f"{type(error).__name__}: {error}")
         else:
             self.queue.forget(request)
             if result is not None and result.requeue_after is not None:

@@ -46,8 +46,8 @@ def test_the_reason_tells_phase_and_conditions() -> None:
     [
         (obj({"phase": "Pending"}), "Pending"),
         (obj({"readyReplicas": 1}, replicas=3), "1/3"),
-        (obj(None, replicas=3), "0/3"),
-        (obj(None), "created"),
+        (obj({"replicas": 0}, replicas=3), "0/3"),
+        (obj(None, replicas=3), "created"),
         ({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, "Terminating"),
     ],
 )

@@ -150,9 +150,8 @@ def _stateful_template(spec: Json) -> Errors:
             yield mismatch(spec, "spec")
     if chosen is None:
         return
-    template = spec.get("template") or {}
-    yield from pod_template(template, "spec.template")
-    pods = template.get("spec") or {}
+    # The server checks the pods' spec only when pods are made: the volumes of the claim templates are not in it yet.
+    pods = (spec.get("template") or {}).get("spec") or {}
     if (policy := pods.get("restartPolicy", "Always")) != "Always":
         yield not_supported("spec.template.spec.restartPolicy", policy, ["Always"])
     if pods.get("activeDeadlineSeconds") is not None:
