@@ -214,8 +214,8 @@ def track_update(
 
     ``old`` is the object before, None when it is created; an ``old`` without a uid is creation too, and says what
     the object starts from (a built-in kind's empty spec is there before anyone owns it). ``new`` may bring its own
-    managedFields (a client that edits the books); ``[]`` or ``[{}]`` clears them, and from then on nothing is tracked
-    until someone applies. At a subresource they are ignored.
+    managedFields (a client that edits the books); ``[{}]`` clears them, and from then on nothing is tracked until
+    someone applies. Where it has none the old ones hold, and at a subresource always.
 
     The writer owns what it added or modified; whoever owned that before does no more. Its entry's time moves only then.
     """
@@ -254,6 +254,6 @@ def _books_for_update(old: Object | None, new: Object, subresource: str) -> Book
     if subresource:
         return known
     given = managed_fields(new)
-    if given in ([], [{}]):
+    if given == [{}]:
         return {}
     return _decoded(new) or known

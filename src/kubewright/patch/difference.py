@@ -81,7 +81,8 @@ def _walk_list(
     raw: list[JSON], before: list[JSON] | None, after: list[JSON], shape: Shape, path: str, operations: Operations
 ) -> None:
     # The model keeps the order of what it decodes: its items stand where the raw ones do, and compare better.
-    known = before if before is not None and len(before) == len(raw) else raw
+    paired = before if before is not None and len(before) == len(raw) else None
+    known = raw if paired is None else paired
     identity = _identity(shape, known, after)
     partners = _by_likeness(known, after) if identity is None else _by_identity(identity, known, after)
     kept = [index for index in partners if index is not None]
@@ -90,12 +91,12 @@ def _walk_list(
     if in_place or (identity is not None and kept == sorted(kept) and (kept or not raw)):
         for item, index in zip(after, partners, strict=True):
             if index is not None and not same(raw[index], item):
-                earlier = None if known is raw else known[index]
+                earlier = None if paired is None else paired[index]
                 _walk(raw[index], earlier, item, shape.items, f"{path}/{index}", operations)
         _move_items(len(raw), after, partners, path, operations)
         return
     edited = [
-        item if index is None else _edited(raw[index], None if known is raw else known[index], item, shape.items)
+        item if index is None else _edited(raw[index], None if paired is None else paired[index], item, shape.items)
         for item, index in zip(after, partners, strict=True)
     ]
     if not same(raw, edited):

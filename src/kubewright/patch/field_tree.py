@@ -40,6 +40,9 @@ Tree: TypeAlias = "dict[str, Tree]"
 SELF = "."
 LEAF: Tree = {}
 
+_EMPTY: JSON = {}
+_CONTAINERS = (dict, list)
+
 
 def is_member(node: Tree) -> bool:
     return not node or SELF in node
@@ -145,11 +148,14 @@ def read(fields: JSON | Mapping[str, JSON]) -> tuple[Tree, bool]:
         if key == SELF:
             member = True
             continue
-        element = canonical(key)
+        element = key if key[:2] == "f:" else canonical(key)
         if element is None:
             continue
-        grandchildren, child_is_member = read(value)
-        made = make_node(member=child_is_member, children=grandchildren)
+        if value == _EMPTY:
+            made: Tree | None = LEAF
+        else:
+            grandchildren, child_is_member = read(value)
+            made = make_node(member=child_is_member, children=grandchildren)
         if made is not None:
             known = children.get(element)
             children[element] = made if known is None else union_of_nodes(known, made)
@@ -194,12 +200,11 @@ def of_value(value: JSON, shape: Shape) -> Tree | None:
 def _of_map(value: dict[str, JSON], shape: Shape) -> Tree | None:
     tree: Tree = {}
     for key, item in value.items():
-        if item is None or item == {}:
-            tree[f"f:{key}"] = LEAF
-            continue
-        node = of_value(item, shape.child(key)) if isinstance(item, dict | list) else LEAF
-        if not shape.declares(key):
-            node = with_self(node or LEAF)
+        node: Tree | None = LEAF
+        if isinstance(item, _CONTAINERS) and item != _EMPTY:
+            node = of_value(item, shape.child(key))
+            if node is not LEAF and not shape.declares(key):
+                node = with_self(node or LEAF)
         if node is not None:
             tree[f"f:{key}"] = node
     return tree or None

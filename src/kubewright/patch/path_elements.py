@@ -127,6 +127,7 @@ def _shown(value: JSON) -> str:
 _KIND_ORDER = {"f:": 0, "k:": 1, "v:": 2, "i:": 3}
 
 
+@lru_cache(4096)
 def order(element: str) -> tuple[int, Hashable]:
     """Sorts elements as an API server lists them: by kind, names and texts alphabetically, numbers by value."""
     kind, text = element[:2], element[2:]

@@ -32,6 +32,13 @@ _SCALARS: Mapping[str, ValueType] = {
 }
 
 
+_KEY_DEFAULTS: Mapping[str, Mapping[str, JSON]] = {
+    "io.k8s.api.core.v1.ContainerPort": {"protocol": "TCP"},
+    "io.k8s.api.core.v1.ServicePort": {"protocol": "TCP"},
+}
+"""Defaults of key fields that the API server knows of and published definitions may lack."""
+
+
 class ShapeError(ValueError):
     """A schema that can't be followed: a reference to nowhere, or to itself."""
 
@@ -46,7 +53,7 @@ class Shape:
 
     def __init__(self, schema: Schema, definitions: Mapping[str, Schema] | None = None) -> None:
         self._definitions: Mapping[str, Schema] = definitions if definitions is not None else {}
-        self.schema = _resolved(schema, self._definitions)
+        self.schema, self._definition = _resolved(schema, self._definitions)
         self._children: dict[str, Shape | None] = {}
 
     @classmethod
@@ -55,7 +62,8 @@ class Shape:
 
         A CustomResourceDefinition's schema only says ``metadata: {type: object}`` or leaves it out.
         """
-        return cls({**_resolved(schema, definitions or {}), "x-kubernetes-embedded-resource": True}, definitions)
+        resolved, _ = _resolved(schema, definitions or {})
+        return cls({**resolved, "x-kubernetes-embedded-resource": True}, definitions)
 
     def as_resource(self) -> Shape:
         """The same as the shape of a whole object; see `of_resource`. Cheap after the first call."""
@@ -88,9 +96,13 @@ class Shape:
     def _properties(self) -> Mapping[str, JSON]:
         return _mapping(self.schema.get("properties"))
 
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        return _RESOURCE_FIELDS.union(self._properties) if self._is_resource else frozenset(self._properties)
+
     def declares(self, name: str) -> bool:
         """Whether ``name`` is a field of its own, rather than a key of a map."""
-        return name in self._properties or (self._is_resource and name in _RESOURCE_FIELDS)
+        return name in self._declared
 
     def property(self, name: str) -> Shape | None:
         """The shape of a field or a map's value; None where the schema has no such field."""
@@ -102,7 +114,8 @@ class Shape:
 
     def child(self, name: str) -> Shape:
         """Like `property`, with `UNTYPED` for what the schema doesn't know."""
-        return self.property(name) or UNTYPED
+        known = self._children.get(name)
+        return known if known is not None else self.property(name) or UNTYPED
 
     def _child(self, name: str) -> Shape | None:
         if self._is_resource:
@@ -152,7 +165,7 @@ class Shape:
     @cached_property
     def key_defaults(self) -> Mapping[str, JSON]:
         """The defaults of those key fields that have one: an item may leave them out."""
-        defaults: dict[str, JSON] = {}
+        defaults = dict(_KEY_DEFAULTS.get(self.items._definition or "", {}))
         for key in self.list_map_keys:
             field = self.items.property(key)
             if field is not None and field.schema.get("default") is not None:
@@ -184,33 +197,39 @@ def _mapping(value: JSON) -> Mapping[str, JSON]:
     return value if isinstance(value, dict) else {}
 
 
-def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
-    """The schema itself, where it is only said by reference; what stands beside the reference wins."""
+def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Schema, str | None]:
+    """The schema itself, where it is only said by reference, and the last definition's name.
+
+    What stands beside the reference wins.
+    """
     followed: set[str] = set()
+    target: Schema
+    name: str | None = None
     while True:
         reference = schema.get("$ref")
         if isinstance(reference, str):
             if reference in followed:
                 raise ShapeError(f"{reference}: the reference leads back to itself")
             followed.add(reference)
-            target: Schema = _definition(reference, definitions)
+            name = _definition_name(reference, definitions)
+            target = definitions[name]
         else:
             parts = schema.get("allOf")
             if not (isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict)):
-                return schema
+                return schema, name
             if "type" in schema or "properties" in schema:
-                return schema  # a structural schema's value validation, not a wrapped reference
+                return schema, name  # a structural schema's value validation, not a wrapped reference
             target = parts[0]
         beside = {key: value for key, value in schema.items() if key not in {"$ref", "allOf"}}
         schema = {**target, **beside} if beside else target
 
 
-def _definition(reference: str, definitions: Mapping[str, Schema]) -> Schema:
+def _definition_name(reference: str, definitions: Mapping[str, Schema]) -> str:
     for prefix in _REFERENCES:
         if reference.startswith(prefix):
             name = reference.removeprefix(prefix).replace("~1", "/").replace("~0", "~")
             if name in definitions:
-                return definitions[name]
+                return name
     raise ShapeError(f"{reference}: no such definition")
 
 
