@@ -16,15 +16,15 @@ _NODE_PORTS = range(30000, 32768)
 _WITH_NODE_PORTS = frozenset({"NodePort", "LoadBalancer"})
 
 
-def allocate(service: Json, others: Iterable[Json], rng: random.Random) -> None:
-    """Gives a Service what it needs and does not have: a cluster address, node ports."""
+def allocate(service: Json, others: Iterable[Json], rng: random.Random, *, address: bool = True) -> None:
+    """Gives a Service what it needs and does not have: a cluster address (unless told not to), node ports."""
     spec = service["spec"]
     others = list(others)
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
     elif spec.get("clusterIPs") and not spec.get("clusterIP"):
         spec["clusterIP"] = spec["clusterIPs"][0]
-    if spec.get("type") != "ExternalName" and not spec.get("clusterIP"):
+    if address and spec.get("type") != "ExternalName" and not spec.get("clusterIP"):
         taken = {address for other in others for address in (other.get("spec") or {}).get("clusterIPs") or ()}
         spec["clusterIP"] = _address(taken, rng)
         spec["clusterIPs"] = [spec["clusterIP"]]
@@ -73,13 +73,12 @@ def inherit(service: Json, old: Json) -> None:
 
 
 def _address_of(spec: Json, before: Json) -> None:
-    """ClusterIP and clusterIPs say the same; whichever of them the caller changed counts."""
+    """ClusterIP and clusterIPs say the same; whichever of them the caller changed counts.
+
+    Leaving out both does not keep the address: `kubewright.devcluster.builtin.network_validation` refuses it.
+    """
     one, several = spec.get("clusterIP"), spec.get("clusterIPs")
-    if one is None and several is None:
-        for name in ("clusterIP", "clusterIPs"):
-            if name in before:
-                spec[name] = before[name]
-    elif one != before.get("clusterIP") and several in (None, before.get("clusterIPs")):
+    if one != before.get("clusterIP") and several in (None, before.get("clusterIPs")):
         if one:
             spec["clusterIPs"] = [one]
         else:

@@ -14,6 +14,7 @@ __all__ = [
     "csi_driver",
     "custom_resource_definition",
     "disruption_budget",
+    "lease",
     "limit_range",
     "mutating_webhooks",
     "namespace",
@@ -128,6 +129,10 @@ def role_binding(obj: Json) -> None:
     for subject in obj.get("subjects") or ():
         if subject.get("kind") in {"User", "Group"}:
             subject.setdefault("apiGroup", _RBAC)
+
+
+def lease(obj: Json) -> None:
+    obj.setdefault("spec", {})
 
 
 def resource_quota(obj: Json) -> None:

@@ -36,6 +36,7 @@ _FUNCTIONS: dict[tuple[str, str], Callable[[Json], None]] = {
     ("autoscaling", "HorizontalPodAutoscaler"): cluster_defaults.autoscaler,
     ("batch", "CronJob"): workload_defaults.cron_job,
     ("batch", "Job"): workload_defaults.job,
+    ("coordination.k8s.io", "Lease"): cluster_defaults.lease,
     ("discovery.k8s.io", "EndpointSlice"): network_defaults.endpoint_slice,
     ("events.k8s.io", "Event"): cluster_defaults.new_event,
     ("networking.k8s.io", "Ingress"): network_defaults.ingress,

@@ -36,23 +36,29 @@ def job(obj: Json, old: Json | None) -> Errors:
     spec = obj.get("spec") or {}
     generated = {"matchLabels": {"controller-uid": (obj.get("metadata") or {}).get("uid", "")}}
     chosen = spec.get("selector")
-    if chosen is None:
-        yield required("spec.selector")
-    else:
-        yield from selector(chosen, "spec.selector")
-        if not spec.get("manualSelector") and chosen != generated:
-            yield invalid_go("spec.selector", label_selector(chosen), "`selector` not auto-generated")
-    found = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
-    parsed = parsed_selector(chosen or {})
-    if chosen is None or (parsed is not None and not parsed.matches(found)):
-        yield mismatch(spec, "spec")
-    yield from _job_spec(spec, "spec")
+    if chosen is not None and not spec.get("manualSelector") and chosen != generated:
+        yield invalid_go("spec.selector", label_selector(chosen), "`selector` not auto-generated")
+    for _ in range(1 if old is None else 2):  # an update has its spec checked twice, so each error has two causes
+        yield from _selecting_spec(spec)
     if old is not None:
         before = old["spec"]
         yield from immutable(spec.get("completions"), before.get("completions"), "spec.completions")
         yield from immutable(chosen, before.get("selector"), "spec.selector", shown=label_selector(chosen or {}))
         shown = "core.PodTemplateSpec{}"
         yield from immutable(spec.get("template"), before.get("template"), "spec.template", shown=shown)
+
+
+def _selecting_spec(spec: Json) -> Errors:
+    chosen = spec.get("selector")
+    if chosen is None:
+        yield required("spec.selector")
+    else:
+        yield from selector(chosen, "spec.selector")
+    found = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+    parsed = parsed_selector(chosen or {})
+    if chosen is None or (parsed is not None and not parsed.matches(found)):
+        yield mismatch(spec, "spec")
+    yield from _job_spec(spec, "spec")
 
 
 def cron_job(obj: Json, _old: Json | None) -> Errors:

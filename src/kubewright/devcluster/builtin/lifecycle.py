@@ -5,11 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kubewright.devcluster.builtin.pod_defaults import quality_of_service
 
-__all__ = ["COUNTS_GENERATIONS", "admit_pod", "born", "counted_generation", "template_generation"]
+__all__ = [
+    "COUNTS_GENERATIONS",
+    "admit_pod",
+    "born",
+    "choose_storage_class",
+    "counted_generation",
+    "template_generation",
+    "tolerate",
+]
 
 Json = dict[str, Any]
 
@@ -42,6 +51,11 @@ COUNTS_GENERATIONS = frozenset(
 """The kinds whose objects have a ``metadata.generation``."""
 
 _NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
+_PROTECTED = {
+    "PersistentVolume": "kubernetes.io/pv-protection",
+    "PersistentVolumeClaim": "kubernetes.io/pvc-protection",
+}
+"""Finalizers that a controller takes away once nobody uses the volume."""
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
@@ -69,6 +83,10 @@ def born(group: str, kind: str, obj: Json) -> None:
     elif (group, kind) == ("", "Pod"):
         admit_pod(obj.setdefault("spec", {}))
         obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj["spec"])}
+    elif kind in _PROTECTED and not group:
+        finalizers = metadata.setdefault("finalizers", [])
+        if _PROTECTED[kind] not in finalizers:
+            finalizers.append(_PROTECTED[kind])
     elif (group, kind) == ("apps", "DaemonSet"):
         metadata.setdefault("annotations", {})[_TEMPLATE_GENERATION] = "1"
     elif (group, kind) == ("batch", "Job"):
@@ -95,6 +113,27 @@ def template_generation(new: Json, old: Json) -> None:
     new.setdefault("metadata", {}).setdefault("annotations", {})[_TEMPLATE_GENERATION] = str(count)
 
 
+_DEFAULT_CLASS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+
+
+def choose_storage_class(claim: Json, classes: Iterable[Json]) -> None:
+    """A claim that names no class, not even "", gets the cluster's default one; the newest if there are several."""
+    spec = claim["spec"]
+    if "storageClassName" in spec:
+        return
+    defaults = [
+        each
+        for each in classes
+        if any((each["metadata"].get("annotations") or {}).get(name) == "true" for name in _DEFAULT_CLASS)
+    ]
+    if defaults:
+        newest = max(defaults, key=lambda each: str(each["metadata"].get("creationTimestamp", "")))
+        spec["storageClassName"] = newest["metadata"]["name"]
+
+
 _GRACE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
 
 
@@ -104,6 +143,11 @@ def admit_pod(spec: Json) -> None:
     spec["serviceAccount"] = spec["serviceAccountName"]
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    tolerate(spec)
+
+
+def tolerate(spec: Json) -> None:
+    """A pod stays five minutes on a node that is not ready or out of reach, unless it says otherwise."""
     tolerations = spec.setdefault("tolerations", [])
     for condition in ("not-ready", "unreachable"):
         key = f"node.kubernetes.io/{condition}"

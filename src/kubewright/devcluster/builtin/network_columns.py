@@ -47,7 +47,8 @@ def _service(obj: Json, now: datetime) -> list[Any]:
 
 def _reached(obj: Json) -> Iterator[str]:
     for subset in obj.get("subsets") or ():
-        for port in subset.get("ports") or ({},):
+        ports: list[Json] = subset.get("ports") or [{}]
+        for port in ports:
             for address in subset.get("addresses") or ():
                 yield f"{address['ip']}:{port['port']}" if port else address["ip"]
 

@@ -218,7 +218,7 @@ def ingress(obj: Json, _old: Json | None) -> Errors:
 
 def _ingress_path(path: Json, at: str) -> Errors:
     kind = path.get("pathType")
-    if kind is None:
+    if not kind:
         yield required(f"{at}.pathType", "pathType must be specified")
         return
     yield from one_of(path, "pathType", at, ("Exact", "ImplementationSpecific", "Prefix"))

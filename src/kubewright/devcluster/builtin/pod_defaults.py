@@ -23,7 +23,10 @@ def pod(obj: Json) -> None:
         resources = container["resources"]
         if limits := resources.get("limits"):
             resources["requests"] = {**limits, **resources.get("requests", {})}
-    obj.setdefault("status", {}).setdefault("phase", "Pending")
+    status = obj.setdefault("status", {})
+    status.setdefault("phase", "Pending")
+    if address := status.get("podIP"):
+        status.setdefault("podIPs", [{"ip": address}])
 
 
 def pod_template(owner: Json) -> None:

@@ -87,6 +87,8 @@ class BuiltinStrategy:
         lifecycle.born(self._group, self._kind, fresh)
         if self._key == ("", "Service"):
             allocation.allocate(fresh, around.objects(GroupResource("", "services")), around.rng)
+        elif self._key == ("", "PersistentVolumeClaim"):
+            lifecycle.choose_storage_class(fresh, around.objects(GroupResource("storage.k8s.io", "storageclasses")))
         fill_in(self._group, self._kind, fresh)
         return fresh
 
@@ -110,14 +112,17 @@ class BuiltinStrategy:
                     for each in around.objects(GroupResource("", "services"))
                     if each["metadata"].get("uid") != old["metadata"].get("uid")
                 ]
-                allocation.allocate(fresh, others, around.rng)
+                allocation.allocate(fresh, others, around.rng, address="clusterIP" not in (old.get("spec") or {}))
             case ("apps", "DaemonSet"):
                 lifecycle.template_generation(fresh, old)
+            case ("", "Pod"):
+                lifecycle.tolerate(fresh["spec"])
         if self._key in lifecycle.COUNTS_GENERATIONS:
             generation = lifecycle.counted_generation(fresh, old)
         else:
             generation = (old.get("metadata") or {}).get("generation")
         fresh["metadata"] = _with_generation(fresh.get("metadata", {}), generation)
+        fill_in(self._group, self._kind, fresh)
         return fresh
 
     def _status_written(self, new: Object, old: Object) -> Object:

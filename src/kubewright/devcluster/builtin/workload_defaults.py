@@ -36,8 +36,7 @@ def deployment(obj: Json) -> None:
 def replica_set(obj: Json) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("replicas", 1)
-    if "template" in spec:
-        pod_template(spec)
+    pod_template(spec)
     obj.setdefault("status", {}).setdefault("replicas", 0)
 
 

@@ -110,9 +110,15 @@ def _zero(value: Any) -> bool:
 
 def replica_set(obj: Json, old: Json | None) -> Errors:
     spec = obj.get("spec") or {}
-    yield from non_negative(spec, "spec", "replicas", "minReadySeconds")
-    yield from _selector_and_template(spec, "deployment")
+    for _ in _rounds(old):
+        yield from non_negative(spec, "spec", "replicas", "minReadySeconds")
+        yield from _selector_and_template(spec, "deployment")
     yield from _same_selector(obj, old)
+
+
+def _rounds(old: Json | None) -> range:
+    """For some kinds the server checks the whole spec again as part of an update, so each error has two causes."""
+    return range(1 if old is None else 2)
 
 
 _STATEFUL_UPDATES = (
@@ -190,6 +196,12 @@ def _unchangeable(spec: Json) -> Json:
 
 def daemon_set(obj: Json, old: Json | None) -> Errors:
     spec = obj.get("spec") or {}
+    for _ in _rounds(old):
+        yield from _daemon_set_spec(spec)
+    yield from _same_selector(obj, old)
+
+
+def _daemon_set_spec(spec: Json) -> Errors:
     chosen = spec.get("selector")
     yield from selector(chosen, "spec.selector")
     parsed = parsed_selector(chosen or {})
@@ -210,7 +222,6 @@ def daemon_set(obj: Json, old: Json | None) -> Errors:
     yield from non_negative(spec, "spec", "minReadySeconds")
     yield from _daemon_strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy")
     yield from non_negative(spec, "spec", "revisionHistoryLimit")
-    yield from _same_selector(obj, old)
 
 
 def _daemon_strategy(strategy: Json, at: str) -> Errors:
