@@ -36,7 +36,8 @@ def statefulset(replicas: int = 3, *, image: str = "nginx", volumes: bool = Fals
 
 
 async def read(world: Any) -> apps_v1.StatefulSet:
-    return await world.client.get(apps_v1.StatefulSet, "web", namespace="default")
+    found: apps_v1.StatefulSet = await world.client.get(apps_v1.StatefulSet, "web", namespace="default")
+    return found
 
 
 def test_pods_start_one_after_the_other(in_cluster: Any) -> None:

@@ -130,6 +130,8 @@ class GarbageCollector:
             self._queue.forget(request)
 
     def _state_of(self, owner: Owner, dependent: Node) -> OwnerState:
+        if self._graph.saw_end_of(owner.uid):  # also when its kind went with it
+            return OwnerState.ABSENT
         group, _, version = owner.api_version.rpartition("/")
         served = self._catalog.find_kind(group, version, owner.kind)
         if served is None:

@@ -15,6 +15,8 @@ __all__ = ["FOREGROUND", "ORPHAN", "Graph", "Node", "Owner"]
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 
+_REMEMBERED_ENDS = 10_000
+
 
 class Owner(Struct, frozen=True):
     """An owner reference as it stands in the object, right or not."""
@@ -58,6 +60,11 @@ class Graph:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._dependents: dict[str, dict[str, None]] = {}
+        self._gone: dict[str, None] = {}
+
+    def saw_end_of(self, uid: str) -> bool:
+        """Whether an object is known to be gone; the latest few are remembered."""
+        return uid in self._gone
 
     def get(self, uid: str) -> Node | None:
         return self._nodes.get(uid)
@@ -80,6 +87,7 @@ class Graph:
         before = self._nodes.get(node.uid)
         if change.type == "DELETED":
             self._drop(node.uid)
+            self._bury(node.uid)
             touched = [*self._dependents.get(node.uid, ()), *(owner.uid for owner in node.owners)]
         else:
             self._put(node)
@@ -99,6 +107,11 @@ class Graph:
     def _drop(self, uid: str) -> None:
         self._unlink(uid)
         self._nodes.pop(uid, None)
+
+    def _bury(self, uid: str) -> None:
+        self._gone[uid] = None
+        if len(self._gone) > _REMEMBERED_ENDS:
+            del self._gone[next(iter(self._gone))]
 
     def _unlink(self, uid: str) -> None:
         before = self._nodes.get(uid)

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from kubewright.api import whole_seconds
+from kubewright.devcluster.controllers.kubelet.durations import format_duration
 from kubewright.devcluster.controllers.kubelet.images import full_image_name, image_id, pull_error
 from kubewright.devcluster.controllers.kubelet.life import Life, Stage, Termination, back_off
 from kubewright.devcluster.controllers.settings import Simulation
@@ -180,7 +181,7 @@ def _state(
         case Stage.PULL_BACK_OFF:
             return _waiting("ImagePullBackOff", f'Back-off pulling image "{image}"')
         case Stage.CRASH_BACK_OFF:
-            seconds = f"{back_off(life.failures - 1, simulation):g}s"
+            seconds = format_duration(back_off(life.failures - 1, simulation))
             who = f"container={container.name} pod={pod.name}_{pod.namespace}({pod.uid})"
             return _waiting("CrashLoopBackOff", f"back-off {seconds} restarting failed {who}")
         case Stage.CRASHED | Stage.STOPPED | Stage.STOPPING if life.ended is not None:
