@@ -24,6 +24,7 @@ from aiohttp import web
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
 from kubewright.devcluster.documents import PUBLIC_PATHS
 from kubewright.devcluster.errors import ClusterError
+from kubewright.devcluster.protobuf_objects import PROTOBUF, load_protobuf
 from kubewright.devcluster.statuses import status_body
 from kubewright.telemetry import Log, null_log
 
@@ -133,13 +134,10 @@ class HttpsFront:
         except web.HTTPRequestEntityTooLarge:
             message = f"Request entity too large: limit is {LARGEST_BODY}"
             return _refusal(413, "RequestEntityTooLarge", message)
-        request = HttpRequest(
-            method=incoming.method,
-            path=path,
-            query=tuple(incoming.rel_url.query.items()),
-            headers={name.lower(): value for name, value in incoming.headers.items() if name != "Authorization"},
-            body=body,
-        )
+        headers = {name.lower(): value for name, value in incoming.headers.items()}
+        headers.pop("authorization", None)
+        body = _as_json(body, headers)
+        request = HttpRequest(incoming.method, path, tuple(incoming.rel_url.query.items()), headers, body)
         try:
             answer = await self._core.handle(request)
         except Exception:
@@ -197,6 +195,17 @@ def _request(
 ) -> web.BaseRequest:
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=LARGEST_BODY)
+
+
+def _as_json(body: bytes, headers: dict[str, str]) -> bytes:
+    """A protobuf body as JSON, which is what the core reads; any other, or a broken one, as it is."""
+    if headers.get("content-type") == PROTOBUF and body:
+        try:
+            body = msgspec.json.encode(load_protobuf(body))
+        except ValueError:
+            return body  # the core refuses it
+        headers["content-type"] = "application/json"
+    return body
 
 
 def _headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -241,3 +241,15 @@ async def test_a_port_in_use_is_named_with_the_remedy() -> None:
 async def test_a_number_that_is_no_port_is_told() -> None:
     with pytest.raises(ClusterError, match="70000 is no port"):
         await HttpsFront(ScriptedCore(hello), CREDENTIALS, port=70000).__aenter__()
+
+
+async def test_the_core_gets_a_protobuf_body_as_json() -> None:
+    core = ScriptedCore(hello)
+    body = b"k8s\x00\x0a\x0f\x0a\x02v1\x12\x09Namespace\x12\x06\x0a\x04\x0a\x02x2"
+    async with HttpsFront(core, CREDENTIALS) as front, session(front) as client:
+        await client.post("/x", data=body, headers={"Content-Type": "application/vnd.kubernetes.protobuf"})
+        await client.post("/x", data=b"broken", headers={"Content-Type": "application/vnd.kubernetes.protobuf"})
+    known, broken = core.requests
+    assert known.body == b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"x2"}}'
+    assert known.headers["content-type"] == "application/json"
+    assert (broken.body, broken.headers["content-type"]) == (b"broken", "application/vnd.kubernetes.protobuf")
