@@ -61,9 +61,11 @@ _revision_of = attrgetter("revision")
 class _Shelf:
     """The objects of one resource, in etcd's order of keys, and its part of the log."""
 
-    __slots__ = ("keys", "listeners", "log", "objects")
+    __slots__ = ("forgotten", "keys", "listeners", "log", "objects")
 
-    def __init__(self) -> None:
+    def __init__(self, forgotten: int) -> None:
+        self.forgotten = forgotten
+        """The latest of its changes that the log no longer has: everything after this revision is known."""
         self.objects: dict[str, Object] = {}
         self.keys: list[str] = []
         self.log: list[Change] = []
@@ -81,6 +83,7 @@ class Store:
     """
 
     def __init__(self, *, first_revision: int, retained: int = 10_000) -> None:
+        self._first = first_revision
         self._revision = first_revision
         self._oldest = first_revision
         self._retained = retained
@@ -96,8 +99,14 @@ class Store:
 
     @property
     def oldest(self) -> int:
-        """Everything after this revision is still in the log, and lists can be read as of it."""
+        """Everything after this revision is still in the log, and lists can be read as of it.
+
+        Of a resource that is written less often than others more is known.
+        """
         return self._oldest
+
+    def _shelf(self, resource: GroupResource) -> _Shelf:
+        return self._shelves.setdefault(resource, _Shelf(self._first))
 
     # Reading
 
@@ -121,8 +130,8 @@ class Store:
         return [shelf.objects[key] for key in keys]
 
     def _as_of(self, shelf: _Shelf, revision: int) -> dict[str, Object]:
-        if revision < self._oldest:
-            raise Compacted(revision, self._oldest)
+        if revision < shelf.forgotten:
+            raise Compacted(revision, shelf.forgotten)
         objects = dict(shelf.objects)
         for change in reversed(shelf.log):
             if change.revision <= revision:
@@ -143,7 +152,7 @@ class Store:
     def create(self, resource: GroupResource, namespace: str, name: str, obj: Object) -> Object:
         """Adds an object and returns it with its resource version."""
         key = _key(namespace, name)
-        shelf = self._shelves.setdefault(resource, _Shelf())
+        shelf = self._shelf(resource)
         if key in shelf.objects:
             raise KeyError(f"{resource} {key} exists")
         insort(shelf.keys, key)
@@ -186,13 +195,13 @@ class Store:
         self, after: int, *, resource: GroupResource | None = None, limit: int | None = None
     ) -> Sequence[Change]:
         """What was written after a revision, to one resource or to all, oldest first. Raises `Compacted`."""
-        if after < self._oldest:
-            raise Compacted(after, self._oldest)
         if resource is None:
-            log = self._log
+            log, forgotten = self._log, self._oldest
         else:
-            shelf = self._shelves.get(resource)
-            log = shelf.log if shelf else []
+            shelf = self._shelf(resource)
+            log, forgotten = shelf.log, shelf.forgotten
+        if after < forgotten:
+            raise Compacted(after, forgotten)
         start = bisect_right(log, after, key=_revision_of)
         return log[start : None if limit is None else start + limit]
 
@@ -201,7 +210,7 @@ class Store:
 
         A listener is called in the middle of a write: it may set an event, and must not write.
         """
-        listeners = self._listeners if resource is None else self._shelves.setdefault(resource, _Shelf()).listeners
+        listeners = self._listeners if resource is None else self._shelf(resource).listeners
         self._subscriptions += 1
         number = self._subscriptions
         listeners[number] = listener
@@ -210,5 +219,9 @@ class Store:
     def compact(self, revision: int) -> None:
         """Forgets the history up to a revision; watches and lists from before it get `Compacted`."""
         self._oldest = max(self._oldest, min(revision, self._revision))
-        for log in (self._log, *(shelf.log for shelf in self._shelves.values())):
-            del log[: bisect_right(log, self._oldest, key=_revision_of)]
+        del self._log[: bisect_right(self._log, self._oldest, key=_revision_of)]
+        for shelf in self._shelves.values():
+            count = bisect_right(shelf.log, self._oldest, key=_revision_of)
+            if count:
+                shelf.forgotten = shelf.log[count - 1].revision
+                del shelf.log[:count]

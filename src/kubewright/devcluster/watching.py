@@ -102,7 +102,6 @@ class Watches:
                 except Compacted as error:
                     yield _line("ERROR", status_body(410, "Expired", str(error)))
                     return
-                # what other resources wrote counts as read, so a quiet watch does not fall out of the log
                 cursor = changes[-1].revision if len(changes) == _BATCH else self._store.revision
                 lines = [line for change in changes if (line := watch.line(change))]
                 if lines:

@@ -64,9 +64,7 @@ def _check_subresource(call: Call) -> None:
         raise _refused_verb(call)
     if found.name in _NOT_SERVED:
         path = f"{call.resource.info.plural}/{found.name}"
-        raise StatusError(
-            status_body(501, "NotImplemented", f"this cluster does not serve {path}: its pods are simulated")
-        )
+        raise StatusError(status_body(501, "NotImplemented", f"this cluster does not serve {path}"))
 
 
 def _refused_verb(call: Call) -> StatusError:
