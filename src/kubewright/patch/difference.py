@@ -107,7 +107,7 @@ def _edited(raw: JSON, before: JSON, after: JSON, shape: Shape) -> JSON:
     """``raw`` with the edit made, for a list that has to be written whole."""
     operations: Operations = []
     _walk(raw, before, after, shape, "", operations)
-    return apply(raw, [*operations])
+    return apply(raw, operations)
 
 
 def _move_items(length: int, after: list[JSON], partners: Partners, path: str, operations: Operations) -> None:

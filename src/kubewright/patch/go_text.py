@@ -9,7 +9,7 @@ __all__ = ["json_kind", "literal", "plain"]
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
-def json_kind(value: JSON) -> str:
+def json_kind(value: object) -> str:
     """What a value is called where it can't be decoded."""
     return _KINDS.get(type(value), "null")
 

@@ -11,7 +11,7 @@ import msgspec
 from kubewright.api import JSON
 from kubewright.patch.errors import PatchError
 from kubewright.patch.go_text import json_kind
-from kubewright.patch.values import same
+from kubewright.patch.values import Object, same
 
 __all__ = ["MAX_OPERATIONS", "apply", "escape", "unescape"]
 
@@ -32,7 +32,7 @@ def unescape(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")
 
 
-def apply(doc: JSON, operations: JSON) -> JSON:
+def apply(doc: JSON, operations: list[Object] | JSON) -> JSON:
     """``doc`` after all operations, in order; ``doc`` itself stays as it was.
 
     Errors: `PatchError` with code 400 when the operations can't be read, 413 when there are too many, 422 when one
@@ -50,7 +50,7 @@ class _Operation(NamedTuple):
     source: str
 
 
-def _read(operations: JSON) -> list[_Operation]:
+def _read(operations: list[Object] | JSON) -> list[_Operation]:
     target = "[]handlers.jsonPatchOp"
     if operations is None:
         raise PatchError("error decoding patch: unexpected end of JSON input", code=400)
@@ -76,7 +76,7 @@ def _check_types(operation: JSON) -> None:
             raise PatchError(_cannot_unmarshal(value, f"struct field jsonPatchOp.{field} of type string"), code=400)
 
 
-def _cannot_unmarshal(value: JSON, target: str) -> str:
+def _cannot_unmarshal(value: list[Object] | JSON, target: str) -> str:
     return f"error decoding patch: json: cannot unmarshal {json_kind(value)} into Go {target}"
 
 

@@ -27,20 +27,23 @@ _UNSAFE = re.compile("[<>&\u2028\u2029]")
 
 def _go_json(value: JSON) -> str:
     """JSON as Go's encoder prints it, which is safe to put into HTML."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
     text = _encode(value).decode()
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if _UNSAFE.search(text) else text
 
 
+def _whole(value: JSON) -> JSON:
+    """Go prints a float without a fraction as the integer it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def value_element(value: JSON) -> str:
     """The element of a set's member."""
-    return f"v:{_go_json(value)}"
+    return f"v:{_go_json(_whole(value))}"
 
 
 def key_element(keys: Mapping[str, JSON]) -> str:
     """The element of a list map's item, from its key fields in alphabetical order."""
-    return f"k:{_go_json(dict(keys))}"
+    return f"k:{_go_json({name: _whole(value) for name, value in keys.items()})}"
 
 
 def item_element(item: JSON, shape: Shape) -> str:

@@ -35,37 +35,37 @@ PORTS = Shape(
 
 
 def test_what_the_model_does_not_know_is_left_alone() -> None:
-    raw = {"spec": {"image": "a:1", "newField": {"x": 1}}, "extra": [1]}
-    before = {"spec": {"image": "a:1"}}
-    after = {"spec": {"image": "a:2"}}
+    raw: Any = {"spec": {"image": "a:1", "newField": {"x": 1}}, "extra": [1]}
+    before: Any = {"spec": {"image": "a:1"}}
+    after: Any = {"spec": {"image": "a:2"}}
     assert difference(raw, before, after) == [{"op": "replace", "path": "/spec/image", "value": "a:2"}]
 
 
 def test_unknown_fields_of_list_items_survive_removal_edit_and_addition() -> None:
-    raw = {"containers": [{"name": "a", "image": "a:1", "new": 1}, {"name": "b", "image": "b:1", "new": 2}]}
-    before = {"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}
-    after = {"containers": [{"name": "b", "image": "b:2"}, {"name": "c", "image": "c:1"}]}
+    raw: Any = {"containers": [{"name": "a", "image": "a:1", "new": 1}, {"name": "b", "image": "b:1", "new": 2}]}
+    before: Any = {"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}
+    after: Any = {"containers": [{"name": "b", "image": "b:2"}, {"name": "c", "image": "c:1"}]}
     operations = difference(raw, before, after)
     assert operations == [
         {"op": "replace", "path": "/containers/1/image", "value": "b:2"},
         {"op": "remove", "path": "/containers/0"},
         {"op": "add", "path": "/containers/-", "value": {"name": "c", "image": "c:1"}},
     ]
-    assert json_patch.apply(raw, [*operations]) == {
+    assert json_patch.apply(raw, operations) == {
         "containers": [{"name": "b", "image": "b:2", "new": 2}, {"name": "c", "image": "c:1"}]
     }
 
 
 def test_unknown_fields_survive_a_change_of_order() -> None:
-    raw = [{"name": "a", "new": 1}, {"name": "b", "new": 2}]
+    raw: Any = [{"name": "a", "new": 1}, {"name": "b", "new": 2}]
     assert difference(raw, [{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "a"}], path="/list") == [
         {"op": "replace", "path": "/list", "value": [{"name": "b", "new": 2}, {"name": "a", "new": 1}]}
     ]
 
 
 def test_items_without_a_name_keep_their_unknown_fields_where_they_were_not_touched() -> None:
-    raw = [{"from": "x", "new": 1}, {"from": "y", "new": 2}]
-    before = [{"from": "x"}, {"from": "y"}]
+    raw: Any = [{"from": "x", "new": 1}, {"from": "y", "new": 2}]
+    before: Any = [{"from": "x"}, {"from": "y"}]
     assert difference(raw, before, [{"from": "y"}], path="/rules") == [
         {"op": "replace", "path": "/rules", "value": [{"from": "y", "new": 2}]}
     ]
@@ -75,9 +75,9 @@ def test_items_without_a_name_keep_their_unknown_fields_where_they_were_not_touc
 
 
 def test_a_list_map_is_matched_by_its_keys_and_their_defaults() -> None:
-    raw = [{"port": 80, "protocol": "TCP", "nodePort": 1}, {"port": 80, "protocol": "UDP", "nodePort": 2}]
-    before = [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]
-    after = [{"port": 80, "protocol": "UDP"}, {"port": 81}]
+    raw: Any = [{"port": 80, "protocol": "TCP", "nodePort": 1}, {"port": 80, "protocol": "UDP", "nodePort": 2}]
+    before: Any = [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]
+    after: Any = [{"port": 80, "protocol": "UDP"}, {"port": 81}]
     assert difference(raw, before, after, shape=PORTS, path="/ports") == [
         {"op": "remove", "path": "/ports/0"},
         {"op": "add", "path": "/ports/-", "value": {"port": 81}},
@@ -85,17 +85,17 @@ def test_a_list_map_is_matched_by_its_keys_and_their_defaults() -> None:
 
 
 def test_a_condition_is_edited_at_its_place_in_the_raw_list() -> None:
-    raw = {"conditions": [{"type": "A", "status": "True", "new": 1}, {"type": "B", "status": "True"}]}
-    before = {"conditions": [{"type": "A", "status": "True"}, {"type": "B", "status": "True"}]}
-    after = {"conditions": [{"type": "A", "status": "False"}, {"type": "B", "status": "True"}]}
+    raw: Any = {"conditions": [{"type": "A", "status": "True", "new": 1}, {"type": "B", "status": "True"}]}
+    before: Any = {"conditions": [{"type": "A", "status": "True"}, {"type": "B", "status": "True"}]}
+    after: Any = {"conditions": [{"type": "A", "status": "False"}, {"type": "B", "status": "True"}]}
     assert difference(raw, before, after, shape=CONDITIONS, path="/status") == [
         {"op": "replace", "path": "/status/conditions/0/status", "value": "False"}
     ]
 
 
 def test_an_item_put_in_between_stays_there() -> None:
-    raw = {"conditions": [{"type": "A"}, {"type": "C"}]}
-    after = {"conditions": [{"type": "A"}, {"type": "B"}, {"type": "C"}]}
+    raw: Any = {"conditions": [{"type": "A"}, {"type": "C"}]}
+    after: Any = {"conditions": [{"type": "A"}, {"type": "B"}, {"type": "C"}]}
     assert difference(raw, raw, after, shape=CONDITIONS) == [
         {"op": "add", "path": "/conditions/1", "value": {"type": "B"}}
     ]
@@ -109,14 +109,14 @@ def test_a_member_of_a_set_is_removed_alone() -> None:
 
 
 def test_a_value_printed_differently_is_no_change() -> None:
-    raw = {"at": "2026-01-01T00:00:00.000000Z", "times": ["2026-01-01T00:00:00.000000Z", "x"], "n": 1}
-    typed = {"at": "2026-01-01T00:00:00Z", "times": ["2026-01-01T00:00:00Z", "x"], "n": 1}
+    raw: Any = {"at": "2026-01-01T00:00:00.000000Z", "times": ["2026-01-01T00:00:00.000000Z", "x"], "n": 1}
+    typed: Any = {"at": "2026-01-01T00:00:00Z", "times": ["2026-01-01T00:00:00Z", "x"], "n": 1}
     assert difference(raw, typed, typed) == []
     assert difference(raw, typed, {**typed, "n": 2}) == [{"op": "replace", "path": "/n", "value": 2}]
 
 
 def test_a_default_of_the_model_is_written_where_the_raw_object_lacks_it() -> None:
-    before = {"readyReplicas": 0, "conditions": []}
+    before: Any = {"readyReplicas": 0, "conditions": []}
     assert difference(None, before, before, path="/status") == [{"op": "add", "path": "/status", "value": before}]
     assert difference({"phase": "Pending"}, {"phase": "Pending", **before}, {"phase": "Pending", **before}) == [
         {"op": "add", "path": "/readyReplicas", "value": 0},
@@ -125,7 +125,7 @@ def test_a_default_of_the_model_is_written_where_the_raw_object_lacks_it() -> No
 
 
 def test_a_cleared_field_is_removed() -> None:
-    raw = {"note": "n", "size": 1}
+    raw: Any = {"note": "n", "size": 1}
     assert difference(raw, raw, {"size": 1}) == [{"op": "remove", "path": "/note"}]
     assert difference(raw, raw, None, path="/spec") == [{"op": "remove", "path": "/spec"}]
     assert difference({}, {"note": "n"}, {}) == [], "a default that only the model had is just gone"
@@ -149,16 +149,16 @@ def test_keys_are_escaped_in_pointers() -> None:
 
 
 def test_neither_side_is_changed() -> None:
-    raw = {"list": [{"name": "a", "new": 1}, {"name": "b"}]}
-    after = {"list": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}
-    json_patch.apply(raw, [*difference(raw, raw, after)])
+    raw: Any = {"list": [{"name": "a", "new": 1}, {"name": "b"}]}
+    after: Any = {"list": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}
+    json_patch.apply(raw, difference(raw, raw, after))
     assert raw == {"list": [{"name": "a", "new": 1}, {"name": "b"}]}
     assert after == {"list": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}
 
 
 @pytest.mark.parametrize("shape", [Shape({}), CONDITIONS])
 def test_equal_objects_differ_in_nothing(shape: Shape) -> None:
-    obj = {"conditions": [{"type": "A", "x": None}], "n": 1.5}
+    obj: Any = {"conditions": [{"type": "A", "x": None}], "n": 1.5}
     assert difference(obj, obj, obj, shape=shape) == []
 
 
@@ -167,7 +167,8 @@ ITEMS = st.dictionaries(st.sampled_from(["name", "type", "x"]), SCALARS, max_siz
 VALUES = st.recursive(
     SCALARS,
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "b", "conditions", "c/d"]), inner, max_size=4)
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", "b", "conditions", "c/d"]), inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -188,7 +189,7 @@ def exactly(value: Any) -> Any:
 @given(raw=OBJECTS, after=OBJECTS)
 def test_applying_the_difference_gives_the_edited_object(raw: dict[str, Any], after: dict[str, Any]) -> None:
     for shape in (Shape({}), CONDITIONS):
-        patched = json_patch.apply(raw, [*difference(raw, raw, after, shape=shape)])
+        patched = json_patch.apply(raw, difference(raw, raw, after, shape=shape))
         assert exactly(patched) == exactly(after)
 
 
@@ -200,10 +201,10 @@ IMAGES = st.sampled_from(["i:1", "i:2"])
 def test_unknown_fields_survive_any_edit_of_named_items(
     names: list[str], edited: list[str], image: str, data: st.DataObject
 ) -> None:
-    raw = {"list": [{"name": name, "image": "i:1", "unknown": f"of {name}"} for name in names], "unknown": 1}
-    before = {"list": [{"name": name, "image": "i:1"} for name in names]}
-    after = {"list": [{"name": name, "image": data.draw(IMAGES)} for name in edited]}
-    patched: Any = json_patch.apply(raw, [*difference(raw, before, after)])
+    raw: Any = {"list": [{"name": name, "image": "i:1", "unknown": f"of {name}"} for name in names], "unknown": 1}
+    before: Any = {"list": [{"name": name, "image": "i:1"} for name in names]}
+    after: Any = {"list": [{"name": name, "image": data.draw(IMAGES)} for name in edited]}
+    patched: Any = json_patch.apply(raw, difference(raw, before, after))
     assert patched["unknown"] == 1
     assert [{key: item[key] for key in ("name", "image")} for item in patched["list"]] == after["list"]
     for item in patched["list"]:

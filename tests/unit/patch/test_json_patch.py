@@ -117,19 +117,25 @@ def test_an_operation_that_does_not_apply_is_refused_without_saying_why(patch: l
         ),
         (
             [{"op": "add", "value": {}}],
-            """invalid operation {"op":"add","value":{}}: failed to decode 'path': """
-            "operation missing path field: missing value",
+            (
+                """invalid operation {"op":"add","value":{}}: failed to decode 'path': """
+                "operation missing path field: missing value"
+            ),
         ),
         (
             [{"op": "add", "path": "/data/n"}],
-            """invalid operation {"op":"add","path":"/data/n"}: failed to decode 'value': """
-            "operation, missing value field: missing value",
+            (
+                """invalid operation {"op":"add","path":"/data/n"}: failed to decode 'value': """
+                "operation, missing value field: missing value"
+            ),
         ),
         ([{"op": "zap", "path": "/data/n"}], 'invalid operation {"op":"zap","path":"/data/n"}: unsupported operation'),
         (
             [{"op": "move", "path": "/data/n"}],
-            """invalid operation {"op":"move","path":"/data/n"}: failed to decode 'from': """
-            "operation, missing from field: missing value",
+            (
+                """invalid operation {"op":"move","path":"/data/n"}: failed to decode 'from': """
+                "operation, missing from field: missing value"
+            ),
         ),
     ],
 )

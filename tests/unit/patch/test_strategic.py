@@ -34,7 +34,7 @@ def without_empty(value: Any) -> Any:
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: case["name"])
 def test_a_patch_does_what_the_server_does(case: dict[str, Any]) -> None:
-    live = RECORDED["live"]
+    live: Any = RECORDED["live"]
     before = json.dumps(live)
     if case["code"] < 300:
         assert without_empty(strategic.apply(live, case["patch"], DEPLOYMENT)) == case["object"]
@@ -46,10 +46,10 @@ def test_a_patch_does_what_the_server_does(case: dict[str, Any]) -> None:
 
 
 def test_directives_say_nothing_in_what_is_new() -> None:
-    volume = {"name": "n", "$retainKeys": ["name", "configMap"], "configMap": {"$patch": "replace", "name": "x"}}
+    volume: Any = {"name": "n", "$retainKeys": ["name", "configMap"], "configMap": {"$patch": "replace", "name": "x"}}
     patched: Any = strategic.apply({}, {"spec": {"template": {"spec": {"volumes": [volume]}}}}, DEPLOYMENT)
     assert patched["spec"]["template"]["spec"]["volumes"] == [{"name": "n"}]
-    live = {"spec": {"template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}}}}
+    live: Any = {"spec": {"template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}}}}
     patched = strategic.apply(live, {"spec": {"template": {"spec": {"volumes": [volume]}}}}, DEPLOYMENT)
     assert patched["spec"]["template"]["spec"]["volumes"] == [
         {"name": "n", "configMap": {"name": "x"}},
@@ -58,7 +58,7 @@ def test_directives_say_nothing_in_what_is_new() -> None:
 
 
 def test_items_of_different_types_are_refused() -> None:
-    live = {"metadata": {"finalizers": ["a/b"]}}
+    live: Any = {"metadata": {"finalizers": ["a/b"]}}
     with pytest.raises(PatchError, match="list element types are not identical") as refused:
         strategic.apply(live, {"metadata": {"finalizers": ["c/d", {"a": 1}]}}, DEPLOYMENT)
     assert refused.value.code == 500
