@@ -35,7 +35,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     annotations: Mapping[str, str] = _NOTHING
     finalizers: tuple[str, ...] = ()
     deleting: bool = False
-    grace_period: int | None = None
+    ended: bool = False
+    """Whether the object is gone with this state: it was being deleted, and nothing holds it any more."""
     owners: tuple[str, ...] = ()
     """UIDs of all owners."""
     controller: str | None = None
@@ -56,11 +57,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def owned_by(self, manager: str, *, subresource: str = "") -> bytes | None:
         """Digest of the fields that a manager owns by server-side apply; None when it applied nothing."""
         return next((mark for name, part, mark in self.applied if name == manager and part == subresource), None)
-
-    @property
-    def held(self) -> bool:
-        """Whether a deleted object still exists: it waits for finalizers or its grace period."""
-        return not self.deleting or bool(self.finalizers) or bool(self.grace_period)
 
 
 class _Owner(msgspec.Struct):
@@ -106,6 +102,8 @@ def parse_entry(raw: bytes, info: ResourceInfo) -> Entry:
     except (msgspec.DecodeError, ValueError) as error:
         raise DecodeError(f"not a {info.kind} that can be cached: {error}: {raw[:120]!r}") from error
     owners = meta.owner_references or ()
+    deleting = meta.deletion_timestamp is not None
+    held = bool(meta.finalizers or meta.deletion_grace_period_seconds) or _waits_by_its_own_rules(info)
     return Entry(
         key=(meta.namespace or "", meta.name),
         uid=meta.uid,
@@ -115,13 +113,18 @@ def parse_entry(raw: bytes, info: ResourceInfo) -> Entry:
         labels=meta.labels or _NOTHING,
         annotations=meta.annotations or _NOTHING,
         finalizers=tuple(meta.finalizers or ()),
-        deleting=meta.deletion_timestamp is not None,
-        grace_period=meta.deletion_grace_period_seconds,
+        deleting=deleting,
+        ended=deleting and not held,
         owners=tuple(owner.uid for owner in owners),
         controller=next((owner.uid for owner in owners if owner.controller), None),
         managers=tuple(dict.fromkeys(entry.manager for entry in meta.managed_fields or ())),
         applied=applied,
     )
+
+
+def _waits_by_its_own_rules(info: ResourceInfo) -> bool:
+    """A namespace being deleted is held by a list of finalizers in its spec."""
+    return info.group == "" and info.kind == "Namespace"
 
 
 def _applied(entries: list[_Managed] | tuple[()]) -> list[tuple[str, str, bytes]]:

@@ -59,8 +59,7 @@ class Informer(Generic[R]):
         self.kind = kind
         self.info = resource_info(kind)
         self.namespace = namespace
-        self._scope = Scope.of(namespace, labels, fields)
-        self._store = Store()
+        self._store = Store(Scope.of(namespace, labels, fields))
         self._indexers: dict[str, Indexer[R]] = dict(indexes or {})
         self._indexes = {name: Index() for name in (_OWNER, _NAMESPACE, *self._indexers)}
         self._subscribers: list[Callable[[Event[R]], None]] = []
@@ -195,20 +194,11 @@ class Informer(Generic[R]):
 
     def fold(self, raw: bytes) -> None:
         """Takes the object in the answer to an own write, if it belongs here; never an older state over a newer."""
-        entry = parse_entry(raw, self.info)
-        if self.namespace is not None and entry.namespace != self.namespace:
-            return
-        ended = not entry.held and not (self.info.group == "" and self.info.kind == "Namespace")
-        if ended or not self._scope.selects(entry):
-            changes = self._store.forget(entry.key, entry.uid, entry.resource_version)
-        else:
-            changes = self._store.fold(entry)
-        self._publish(changes)
+        self._publish(self._store.fold(parse_entry(raw, self.info)))
 
     def forget(self, namespace: str | None, name: str, uid: str) -> None:
         """Takes an own delete that ended the object at once."""
-        if self.namespace is None or namespace == self.namespace:
-            self._publish(self._store.forget((namespace or "", name), uid))
+        self._publish(self._store.forget((namespace or "", name), uid))
 
     # what the reflector brings
 

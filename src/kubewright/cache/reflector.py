@@ -26,7 +26,7 @@ from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError
 from kubewright.client.watch import WatchEvent
 
-__all__ = ["Outcome", "Plan", "Reflector", "Sink", "next_plan"]
+__all__ = ["Outcome", "Pause", "Plan", "Reflector", "Sink", "next_plan"]
 
 _PAGE = 500
 _WATCH_SECONDS = (120, 230)  # below the 240 s after which the commonest load balancers drop a silent connection
@@ -70,40 +70,51 @@ class Outcome(Enum):
     """Any other error the server answers: forbidden, overloaded, broken."""
 
 
+class Pause(Enum):
+    """What to wait for before the next turn."""
+
+    NONE = "none"
+    BACK_OFF = "back off"
+    """Longer after each failure."""
+    INSTALLATION = "installation"
+    """A CustomResourceDefinition is on its way, perhaps: someone may be waiting for us."""
+
+
 class Plan(Struct, frozen=True):
-    """What to do next: list or watch, after how many failures in a row."""
+    """What to do next: list or watch, when, and after how many failures since a watch last ran."""
 
     list: bool = True
     failures: int = 0
-    missing: bool = False
+    pause: Pause = Pause.NONE
 
     def delay(self, rng: random.Random) -> float:
         """Seconds to wait first, jittered so that a fleet does not come back in step."""
-        if self.missing:
-            return rng.uniform(0.5, 2.0)
-        if not self.failures:
-            return 0.0
-        ceiling = min(0.2 * 2.0 ** min(self.failures - 1, 10), 30.0)
-        return rng.uniform(ceiling / 2, ceiling)
+        match self.pause:
+            case Pause.NONE:
+                return 0.0
+            case Pause.INSTALLATION:
+                return rng.uniform(0.5, 2.0)
+            case Pause.BACK_OFF:
+                ceiling = min(0.2 * 2.0 ** min(self.failures - 1, 10), 30.0)
+                return rng.uniform(ceiling / 2, ceiling)
 
 
 def next_plan(plan: Plan, outcome: Outcome) -> Plan:
     """The one place that decides how a reflector goes on."""
+    failed = plan.failures + 1
     match outcome:
         case Outcome.LISTED:
             return Plan(list=False, failures=plan.failures)  # only a watch that runs proves that all is well
         case Outcome.ENDED:
             return Plan(list=False)
         case Outcome.CUT_SHORT | Outcome.BROKEN_OFF:
-            return Plan(list=False, failures=plan.failures + 1)
-        case Outcome.EXPIRED:
-            return Plan(list=True, failures=plan.failures + 1 if plan.failures or plan.list else 0)
-        case Outcome.UNREACHABLE:
-            return Plan(list=True, failures=plan.failures + 1)
+            return Plan(list=False, failures=failed, pause=Pause.BACK_OFF)
+        case Outcome.EXPIRED | Outcome.UNREACHABLE:
+            return Plan(list=True, failures=failed, pause=Pause.BACK_OFF)
         case Outcome.MISSING:
-            return Plan(list=True, missing=True)
+            return Plan(list=True, pause=Pause.INSTALLATION)
         case Outcome.REFUSED:
-            return Plan(list=plan.list, failures=plan.failures + 1)
+            return Plan(list=plan.list, failures=failed, pause=Pause.BACK_OFF)
 
 
 class _HistoryChanged(Exception):
@@ -206,17 +217,23 @@ class Reflector:
             ("timeoutSeconds", str(seconds)),
         ]
         began = self._clock.monotonic()
-        heard = False
+        opened = heard = False
         try:
             # the server's own time-out does not help where the connection died without a word
             async with asyncio.timeout(seconds + _GRACE):
                 async with self._rest.watch(self._info, namespace=self._namespace, query=query) as events:
+                    opened = True
                     self._sink.turn(InformerState(Phase.SYNCED))
                     async for event in events:
                         heard = True
                         self._take(event)
         except TimeoutError:
             self._log.warning("the watch fell silent: opening it anew", seconds=seconds)
+            return Outcome.BROKEN_OFF
+        except TransportError as error:
+            if not opened:
+                raise
+            self._log.info("the watch broke off: opening it anew", reason=str(error))
             return Outcome.BROKEN_OFF
         if heard or self._clock.monotonic() - began >= _SHORT_WATCH:
             return Outcome.ENDED

@@ -27,9 +27,11 @@ class Scope(Struct, frozen=True):
             FieldSelector() if fields is None else as_field_selector(fields),
         )
 
+    def covers(self, namespace: str) -> bool:
+        return self.namespace is None or namespace == self.namespace
+
     def selects(self, entry: Entry) -> bool:
-        if self.namespace is not None and entry.namespace != self.namespace:
-            return False
+        """Whether the selectors take the object; its namespace is another matter."""
         if not self.labels.matches(entry.labels):
             return False
         if not self.fields.terms:

@@ -11,6 +11,9 @@ The rules
     ``progress`` is how far the watch has told everything. An own write's answer that arrives after the watch has passed
     it, for an object the store does not have, is about an object that is gone: it is ignored.
 
+    The one gap: the answer to a DELETE has no version, so when it ends an object that we never saw while we still show
+    its predecessor of the same name, the predecessor stays until the watch has told of both.
+
     A list shows the state at one version at least as new as its request (lists are consistent reads). Only own writes
     whose answers came after its request, and are newer than it, survive it.
 """
@@ -23,6 +26,7 @@ from msgspec import Struct
 
 from kubewright.cache.entry import Entry, Key
 from kubewright.cache.events import Change
+from kubewright.cache.scope import Scope
 
 __all__ = ["ListBegun", "Store"]
 
@@ -44,7 +48,8 @@ class _Tombstone(Struct, frozen=True):
 class Store:
     """Entries by key. Every method that changes something returns the changes, in order, for subscribers."""
 
-    def __init__(self) -> None:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
         self._entries: dict[Key, Entry] = {}
         self._progress = 0
         self._writes = 0
@@ -88,6 +93,10 @@ class Store:
 
     def fold(self, entry: Entry) -> list[Change]:
         """The object in the answer to an own write."""
+        if not self._scope.covers(entry.namespace):
+            return []
+        if entry.ended or not self._scope.selects(entry):
+            return self._bury(entry.key, entry.uid, entry.resource_version)
         present = self._entries.get(entry.key)
         if entry.resource_version <= self._progress and (present is None or present.uid != entry.uid):
             return []
@@ -97,20 +106,29 @@ class Store:
             self._own[entry.key] = self._writes
         return changes
 
-    def forget(self, key: Key, uid: str, version: int | None = None) -> list[Change]:
-        """An own write ended the object, or took it out of the selection at ``version``."""
+    def forget(self, key: Key, uid: str) -> list[Change]:
+        """An own DELETE ended the object at once."""
+        return self._bury(key, uid, None) if self._scope.covers(key[0]) else []
+
+    def _bury(self, key: Key, uid: str, version: int | None) -> list[Change]:
+        """The object ended, or left the selection, at ``version``; None when the answer did not tell."""
         present = self._entries.get(key)
-        known = present is not None and present.uid == uid
-        if version is not None and version <= self._progress and not known:
-            return []
-        if known and version is not None and present is not None and present.resource_version > version:
-            return []
+        if present is not None and present.uid != uid:
+            present = None
+        if version is not None:
+            passed = self._progress >= version if present is None else present.resource_version > version
+            if passed:
+                return []
+        grave = self._tombstones.get(uid)
+        if grave is not None:
+            version = None if version is None or grave.version is None else max(version, grave.version)
         self._writes += 1
         self._tombstones[uid] = _Tombstone(version, self._writes)
-        if not known or present is None:
+        if present is not None:
+            return self._drop(present)
+        if version is None:
             self._bound(uid)
-            return []
-        return self._drop(present)
+        return []
 
     # what a list says
 
