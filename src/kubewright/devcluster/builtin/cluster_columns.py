@@ -155,7 +155,7 @@ def _api_service(obj: Json, now: datetime) -> list[Any]:
         word = available.get("status", "")
         if word != "True":
             word = f"{word} ({available.get('reason', '')})"
-    return [f"{service['namespace']}/{service['name']}" if service else "Local", word, age_of(obj, now)]
+    return [f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local", word, age_of(obj, now)]
 
 
 def _autoscaler(obj: Json, now: datetime) -> list[Any]:

@@ -189,7 +189,7 @@ def _webhook(hook: Json) -> None:
 
 
 def _service_port(client_config: Json) -> None:
-    if target := client_config.get("service"):
+    if (target := client_config.get("service")) is not None:
         target.setdefault("port", 443)
 
 

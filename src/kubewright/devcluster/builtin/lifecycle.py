@@ -96,14 +96,15 @@ def born(group: str, kind: str, obj: Json) -> None:
 def _label_job(obj: Json, metadata: Json) -> None:
     """A Job selects its pods by its own uid, unless it says that it selects them itself."""
     spec = obj["spec"]
-    labels = spec["template"].setdefault("metadata", {}).setdefault("labels", {})
+    template = spec["template"].setdefault("metadata", {})
     if not spec.get("manualSelector"):
         uid = metadata.get("uid", "")
+        labels = template.setdefault("labels", {})
         labels.setdefault("job-name", metadata.get("name", ""))
         labels.setdefault("controller-uid", uid)
         spec.setdefault("selector", {}).setdefault("matchLabels", {}).setdefault("controller-uid", uid)
-    if labels and not metadata.get("labels"):
-        metadata["labels"] = dict(labels)
+    if template.get("labels") and not metadata.get("labels"):
+        metadata["labels"] = dict(template["labels"])
 
 
 def template_generation(new: Json, old: Json) -> None:

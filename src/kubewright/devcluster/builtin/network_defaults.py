@@ -20,7 +20,7 @@ def service(obj: Json) -> None:
     for port in spec.get("ports") or ():
         port.setdefault("protocol", "TCP")
         if port.get("targetPort") in (None, 0, ""):
-            port["targetPort"] = port["port"]
+            port["targetPort"] = port.get("port", 0)
     if spec["type"] in {"NodePort", "LoadBalancer"}:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     obj.setdefault("status", {}).setdefault("loadBalancer", {})

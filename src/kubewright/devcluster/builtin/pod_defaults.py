@@ -50,7 +50,8 @@ def pod_spec(spec: Json) -> None:
         _container(container)
         if spec.get("hostNetwork"):
             for port in container.get("ports") or ():
-                port.setdefault("hostPort", port["containerPort"])
+                if number := port.get("containerPort"):
+                    port.setdefault("hostPort", number)
 
 
 def _container(container: Json) -> None:
@@ -79,14 +80,14 @@ def _pull_policy(image: str) -> str:
 
 def _reference(source: Json) -> None:
     """A downward API reference, in an environment variable or in a volume's file."""
-    if field := source.get("fieldRef"):
+    if (field := source.get("fieldRef")) is not None:
         field.setdefault("apiVersion", "v1")
-    if resource := source.get("resourceFieldRef"):
+    if (resource := source.get("resourceFieldRef")) is not None:
         resource.setdefault("divisor", "0")
 
 
 def _http_get(handler: Json) -> None:
-    if get := handler.get("httpGet"):
+    if (get := handler.get("httpGet")) is not None:
         get.setdefault("path", "/")
         get.setdefault("scheme", "HTTP")
 
@@ -121,11 +122,11 @@ def _volume(volume: Json) -> None:
     for item in (volume.get("downwardAPI") or {}).get("items") or ():
         _reference(item)
     for source in (volume.get("projected") or {}).get("sources") or ():
-        if token := source.get("serviceAccountToken"):
+        if (token := source.get("serviceAccountToken")) is not None:
             token.setdefault("expirationSeconds", 3600)
         for item in (source.get("downwardAPI") or {}).get("items") or ():
             _reference(item)
-    if claim := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"):
+    if (claim := (volume.get("ephemeral") or {}).get("volumeClaimTemplate")) is not None:
         claim.setdefault("metadata", {})
         claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kubewright.api import LabelSelector, Selector, convert
+from kubewright.api import Selector
 from kubewright.devcluster.ages import age
+from kubewright.devcluster.builtin.checks import parsed_selector
 
 __all__ = [
     "NONE",
@@ -106,7 +107,9 @@ def selected(selector: Mapping[str, Any] | None) -> str:
     """A label selector in one line, sorted by key."""
     if not selector:
         return NONE
-    parsed = Selector.from_object(convert(selector, LabelSelector))
+    parsed = parsed_selector(selector)
+    if parsed is None:
+        return "<error>"
     return str(Selector(tuple(sorted(parsed.requirements, key=lambda each: each.key)))) or NONE
 
 

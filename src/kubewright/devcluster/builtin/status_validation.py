@@ -22,7 +22,7 @@ def deployment_status(obj: Json, _old: Json) -> Errors:
             yield invalid(f"status.{name}", count, _COUNTED)
     if status.get("availableReplicas", 0) > status.get("readyReplicas", 0):
         message = "cannot be greater than readyReplicas"
-        yield invalid("status.availableReplicas", status["availableReplicas"], message)
+        yield invalid("status.availableReplicas", status.get("availableReplicas", 0), message)
 
 
 def replica_set_status(obj: Json, _old: Json) -> Errors:
@@ -34,7 +34,7 @@ def replica_set_status(obj: Json, _old: Json) -> Errors:
             yield invalid(f"status.{name}", count, _COUNTED)
     if status.get("availableReplicas", 0) > status.get("readyReplicas", 0):
         message = "cannot be greater than readyReplicas"
-        yield invalid("status.availableReplicas", status["availableReplicas"], message)
+        yield invalid("status.availableReplicas", status.get("availableReplicas", 0), message)
 
 
 def stateful_set_status(obj: Json, old: Json) -> Errors:

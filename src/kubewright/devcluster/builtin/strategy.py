@@ -72,9 +72,13 @@ class BuiltinStrategy:
             raise bad_request(f"{subject}: {mismatch}") from mismatch
 
     def default(self, obj: Object) -> Object:
-        fresh: Object = self._wire.write(obj)
-        fill_in(self._group, self._kind, fresh)
-        return fresh
+        return self._filled_in(self._wire.write(obj))
+
+    def _filled_in(self, obj: Object) -> Object:
+        """Edits ``obj`` and returns it."""
+        fill_in(self._group, self._kind, obj)
+        self._wire.complete(obj)
+        return obj
 
     def prepare_create(self, obj: Object, around: Surroundings) -> Object:
         fresh: Object = self._wire.write(obj)
@@ -89,8 +93,7 @@ class BuiltinStrategy:
             allocation.allocate(fresh, around.objects(GroupResource("", "services")), around.rng)
         elif self._key == ("", "PersistentVolumeClaim"):
             lifecycle.choose_storage_class(fresh, around.objects(GroupResource("storage.k8s.io", "storageclasses")))
-        fill_in(self._group, self._kind, fresh)
-        return fresh
+        return self._filled_in(fresh)
 
     def prepare_update(self, new: Object, old: Object, *, subresource: str, around: Surroundings) -> Object:
         if subresource in {"status", "approval"}:
@@ -113,17 +116,16 @@ class BuiltinStrategy:
                     if each["metadata"].get("uid") != old["metadata"].get("uid")
                 ]
                 allocation.allocate(fresh, others, around.rng, address="clusterIP" not in (old.get("spec") or {}))
-            case ("apps", "DaemonSet"):
-                lifecycle.template_generation(fresh, old)
             case ("", "Pod"):
                 lifecycle.tolerate(fresh["spec"])
+        fresh = self._filled_in(fresh)
+        if self._key == ("apps", "DaemonSet"):
+            lifecycle.template_generation(fresh, old)
         if self._key in lifecycle.COUNTS_GENERATIONS:
             generation = lifecycle.counted_generation(fresh, old)
         else:
             generation = (old.get("metadata") or {}).get("generation")
-        fresh["metadata"] = _with_generation(fresh.get("metadata", {}), generation)
-        fill_in(self._group, self._kind, fresh)
-        return fresh
+        return {**fresh, "metadata": _with_generation(fresh.get("metadata", {}), generation)}
 
     def _status_written(self, new: Object, old: Object) -> Object:
         """Only the status counts, and most of the metadata."""
@@ -141,9 +143,7 @@ class BuiltinStrategy:
         result.pop("status", None)
         if "status" in new:
             result["status"] = new["status"]
-        fresh: Object = self._wire.write(result)
-        fill_in(self._group, self._kind, fresh)
-        return fresh
+        return self._filled_in(self._wire.write(result))
 
     def validate(self, obj: Object, old: Object | None, *, subresource: str) -> list[FieldError]:
         return errors_of(self._group, self._kind, obj, old, subresource=subresource)

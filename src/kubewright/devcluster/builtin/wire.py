@@ -28,7 +28,7 @@ _SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPr
 
 
 class WireType:
-    """One type of the wire format. Neither method changes its argument; what they return is new all the way down."""
+    """One type of the wire format. `read` and `write` change nothing; what they return is new all the way down."""
 
     go_name = "interface {}"
 
@@ -42,6 +42,9 @@ class WireType:
     def write(self, value: Any) -> Any:
         """``value`` as the server would encode it."""
         return _copied(value)
+
+    def complete(self, value: Any) -> None:
+        """Puts zeros where the server always writes something. Edits ``value``, which `write` returned."""
 
     def vanishes(self, value: Any) -> bool:
         """Whether an optional field of this type is left out when it holds ``value``."""
@@ -87,6 +90,10 @@ class _ListType(WireType):
     def write(self, value: Any) -> Any:
         return [item if item is None else self.items.write(item) for item in value]
 
+    def complete(self, value: Any) -> None:
+        for item in value:
+            self.items.complete(item)
+
     def vanishes(self, value: Any) -> bool:
         return not value
 
@@ -109,6 +116,10 @@ class _MapType(WireType):
 
     def write(self, value: Any) -> Any:
         return {key: self.values.write(item) for key, item in value.items()}
+
+    def complete(self, value: Any) -> None:
+        for item in value.values():
+            self.values.complete(item)
 
     def vanishes(self, value: Any) -> bool:
         return not value
@@ -165,10 +176,17 @@ class _StructType(WireType):
                     found[name] = None
             elif field.required or not field.vanishes(item):
                 found[name] = field.type.write(item)
-        for name, field in self.fields.items():
-            if field.zero is not None and name not in found:
-                found[name] = field.zero
         return found
+
+    def complete(self, value: Any) -> None:
+        if not isinstance(value, dict):
+            return
+        for name, field in self.fields.items():
+            if name not in value:
+                if field.zero is not None:
+                    value[name] = field.zero
+            elif value[name] is not None:
+                field.type.complete(value[name])
 
 
 class _SchemaOr(WireType):
