@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Announcement", "ClusterOptions", "serve_foreground", "start_background", "status", "stop"]
 
-START_SECONDS = 15.0
-STOP_SECONDS = 10.0
+START_SECONDS = 60.0
+STOP_SECONDS = 20.0
 """How long a start, and a clean stop, may take before the process is killed."""
 
 _POLL_SECONDS = 0.02
