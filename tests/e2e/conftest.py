@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.processes import Cluster, Kubectl, Operator, kubectls, start_cluster
+from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, Operator, kubectls, start_cluster
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/database/database_operator/operator.py"
@@ -23,23 +23,10 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     running.kill()
 
 
-@pytest.fixture(params=kubectls(), ids=lambda path: path.name)
-def kubectl(request: pytest.FixtureRequest, cluster: Cluster, tmp_path: Path) -> Kubectl:
-    """Each kubectl that ``tools/get_kubectl.py`` found."""
-    binary: Path = request.param
-    if not binary.exists():
-        pytest.fail(f"{binary} is not there: run `make .tools/kubectl`, as `make test` does")
-    return Kubectl(binary, cluster.kubeconfig, tmp_path)
-
-
 @pytest.fixture
 def crd(cluster: Cluster, tmp_path: Path) -> Path:
-    """The Database definition in a file, installed."""
-    file = tmp_path / "manifests.yaml"
-    shown = subprocess.run([*cluster.command, "manifests", str(EXAMPLE)], check=True, capture_output=True, text=True)
-    file.write_text(shown.stdout.split("---\n")[1])
-    Kubectl(newest(), cluster.kubeconfig, tmp_path).run("apply", "-f", str(file))
-    return file
+    """The Database definition in a file, installed in ``cluster``."""
+    return install(cluster, tmp_path)
 
 
 @pytest.fixture
@@ -48,6 +35,43 @@ def operator(cluster: Cluster, crd: Path, tmp_path: Path) -> Iterator[Operator]:
     del crd
     with Operator(cluster, EXAMPLE, tmp_path / "operator.log") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One cluster with the Database definition, for tests that keep to a namespace of their own."""
+    running = start_cluster(tmp_path_factory.mktemp("shared") / "home")
+    install(running, running.home)
+    yield running
+    running.kill()
+
+
+@pytest.fixture(scope="session")
+def shared_operator(shared_cluster: Cluster) -> Iterator[Operator]:
+    """``kubewright run`` of the example, against ``shared_cluster``."""
+    with Operator(shared_cluster, EXAMPLE, shared_cluster.home / "operator.log") as running:
+        yield running
+
+
+@pytest.fixture(params=kubectls(), ids=lambda path: path.name)
+def kubectl(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Kubectl:
+    """Each kubectl that ``tools/get_kubectl.py`` found, in a new namespace of the shared cluster."""
+    binary: Path = request.param
+    if not binary.exists():
+        pytest.fail(f"{binary} is not there: run `make .tools/kubectl`, as `make test` does")
+    plain = Kubectl(binary, shared_cluster.kubeconfig, shared_cluster.home)
+    namespace = f"t{len(plain.names('namespaces'))}"
+    plain.run("create", "namespace", namespace)
+    return Kubectl(binary, shared_cluster.kubeconfig, shared_cluster.home, namespace=namespace)
+
+
+def install(cluster: Cluster, folder: Path) -> Path:
+    """Writes the Database definition into a file and applies it."""
+    file = folder / "crd.yaml"
+    shown = subprocess.run([*KUBEWRIGHT, "manifests", str(EXAMPLE)], check=True, capture_output=True, text=True)
+    file.write_text(shown.stdout.split("---\n")[1])
+    Kubectl(newest(), cluster.kubeconfig, cluster.home).run("apply", "-f", str(file))
+    return file
 
 
 def newest() -> Path:

@@ -41,7 +41,6 @@ class Cluster:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.kubeconfig = home / "kubeconfig"
-        self.command = KUBEWRIGHT
         self.environment = {**os.environ, "KUBEWRIGHT_HOME": str(home)}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -70,14 +69,14 @@ def start_cluster(home: Path) -> Cluster:
 class Kubectl:
     """One kubectl with a home of its own, pointed at one cluster."""
 
-    def __init__(self, binary: Path, kubeconfig: Path, home: Path) -> None:
+    def __init__(self, binary: Path, kubeconfig: Path, home: Path, *, namespace: str = "default") -> None:
         self.binary = binary
-        self.version = binary.name
+        self.namespace = namespace
         self.environment = {"KUBECONFIG": str(kubeconfig), "HOME": str(home), "PATH": os.environ["PATH"]}
 
     def attempt(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self.binary), *arguments],
+            [str(self.binary), "--namespace", self.namespace, *arguments],
             env=self.environment,
             input=stdin,
             capture_output=True,
@@ -101,12 +100,12 @@ class Kubectl:
         return json.loads(self.run("get", *arguments, "-o", "json"))
 
     def names(self, kind: str, *arguments: str) -> list[str]:
-        """Names in the default namespace, or as the arguments say."""
+        """Names in its namespace."""
         return [item["metadata"]["name"] for item in self.json(kind, *arguments)["items"]]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [str(self.binary), *arguments],
+            [str(self.binary), "--namespace", self.namespace, *arguments],
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -15,8 +15,8 @@ from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, Operator, eventual
 
 
 @pytest.fixture
-def kubectl(cluster: Cluster, tmp_path: Path) -> Kubectl:
-    return Kubectl(newest(), cluster.kubeconfig, tmp_path)
+def kubectl(cluster: Cluster) -> Kubectl:
+    return Kubectl(newest(), cluster.kubeconfig, cluster.home)
 
 
 def await_running(kubectl: Kubectl) -> None:
