@@ -56,6 +56,11 @@ class Scalar:
     check: Callable[[Any], None]
     canonical: Callable[[Any], Any]
 
+    @property
+    def verbatim(self) -> bool:
+        """Whether values are written just as they were read."""
+        return self.canonical is _same
+
 
 def _same(value: Any) -> Any:
     return value

@@ -8,7 +8,7 @@ vanishes too, while quantities and times come back in their canonical form.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from kubewright.devcluster.builtin.definitions import PREFIX, definitions
@@ -84,15 +84,17 @@ class _ListType(WireType):
         for index, item in enumerate(value):
             inside: list[str] = []
             found.append(item if item is None else self.items.read(item, inside))
-            unknown.extend(f"[{index}]{_dotted(path)}" for path in inside)
+            if inside:
+                unknown.extend(f"[{index}]{_dotted(path)}" for path in inside)
         return found
 
     def write(self, value: Any) -> Any:
         return [item if item is None else self.items.write(item) for item in value]
 
     def complete(self, value: Any) -> None:
-        for item in value:
-            self.items.complete(item)
+        if not isinstance(self.items, _ScalarType):
+            for item in value:
+                self.items.complete(item)
 
     def vanishes(self, value: Any) -> bool:
         return not value
@@ -118,8 +120,9 @@ class _MapType(WireType):
         return {key: self.values.write(item) for key, item in value.items()}
 
     def complete(self, value: Any) -> None:
-        for item in value.values():
-            self.values.complete(item)
+        if not isinstance(self.values, _ScalarType):
+            for item in value.values():
+                self.values.complete(item)
 
     def vanishes(self, value: Any) -> bool:
         return not value
@@ -134,13 +137,23 @@ class _StructType(WireType):
         self.go_name = f"{version}.{self._name}"
         self._found: dict[str, _Field] | None = None
 
+    @cached_property
+    def _zeroes(self) -> list[tuple[str, Any]]:
+        """The required scalars and their zeros."""
+        scalars = ((name, field.scalar) for name, field in self.fields.items() if field.required)
+        return [(name, scalar.zero) for name, scalar in scalars if scalar is not None and scalar.zero is not None]
+
     @property
     def fields(self) -> dict[str, _Field]:
         if self._found is None:
             schema = definitions()[self._definition]
             required = schema.get("required", ())
             self._found = {
-                name: _Field(_type_of(property_schema), name in required, keeps_zero(self._definition, name))
+                name: _Field(
+                    _type_of(property_schema),
+                    required=name in required,
+                    keeps_zero=keeps_zero(self._definition, name),
+                )
                 for name, property_schema in schema.get("properties", {}).items()
             }
         return self._found
@@ -156,37 +169,49 @@ class _StructType(WireType):
                 continue
             if item is None:
                 continue
-            inside: list[str] = []
             try:
-                found[name] = field.type.read(item, inside)
+                if field.scalar is not None:
+                    field.scalar.check(item)
+                    found[name] = item
+                else:
+                    found[name] = _read_inside(field.type, name, item, unknown)
             except Mismatch as mismatch:
                 mismatch.inside(self._name, name)
                 raise
-            unknown.extend(f"{name}{_dotted(path)}" for path in inside)
         return found
 
     def write(self, value: Any) -> Any:
-        found = {}
+        fields, found = self.fields, {}
         for name, item in value.items():
-            field = self.fields.get(name)
+            field = fields.get(name)
             if field is None:
                 found[name] = _copied(item)
             elif item is None:
                 if field.required:
                     found[name] = None
-            elif field.required or not field.vanishes(item):
-                found[name] = field.type.write(item)
+            elif item or field.keeps(item):
+                found[name] = item if field.verbatim else field.type.write(item)
         return found
 
     def complete(self, value: Any) -> None:
         if not isinstance(value, dict):
             return
-        for name, field in self.fields.items():
+        fields = self.fields
+        for name, item in value.items():
+            field = fields.get(name)
+            if field is not None and field.scalar is None and item is not None:
+                field.type.complete(item)
+        for name, zero in self._zeroes:
             if name not in value:
-                if field.zero is not None:
-                    value[name] = field.zero
-            elif value[name] is not None:
-                field.type.complete(value[name])
+                value[name] = zero
+
+
+def _read_inside(type_: WireType, name: str, item: Any, unknown: list[str]) -> Any:
+    inside: list[str] = []
+    found = type_.read(item, inside)
+    if inside:
+        unknown.extend(f"{name}{_dotted(path)}" for path in inside)
+    return found
 
 
 class _SchemaOr(WireType):
@@ -214,18 +239,22 @@ class _SchemaOr(WireType):
 
 
 class _Field:
-    """A field of a struct: whether it is always written, and with which zero value if the caller left it out."""
+    """A field of a struct: what it holds, and what becomes of it when that is nothing or zero."""
 
-    __slots__ = ("keeps_zero", "required", "type", "zero")
+    __slots__ = ("keeps_zero", "required", "scalar", "type", "verbatim")
 
-    def __init__(self, type_: WireType, required: bool, keeps: bool) -> None:
+    def __init__(self, type_: WireType, *, required: bool, keeps_zero: bool) -> None:
         self.type = type_
         self.required = required
-        self.keeps_zero = keeps
-        self.zero = type_.scalar.zero if required and isinstance(type_, _ScalarType) else None
+        self.keeps_zero = keeps_zero
+        self.scalar = type_.scalar if isinstance(type_, _ScalarType) else None
+        self.verbatim = self.scalar is not None and self.scalar.verbatim
 
-    def vanishes(self, value: Any) -> bool:
-        return self.type.vanishes(value) or (not self.keeps_zero and value in ("", 0, False))
+    def keeps(self, empty: Any) -> bool:
+        """Whether a value that is zero or empty is written all the same."""
+        if self.required:
+            return True
+        return self.keeps_zero if self.scalar is not None else not self.type.vanishes(empty)
 
 
 def _dotted(path: str) -> str:
