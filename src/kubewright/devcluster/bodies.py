@@ -56,14 +56,15 @@ def load_json(body: bytes, *, duplicates: bool = False) -> tuple[Any, list[str]]
     return value, _duplicates(body) if duplicates else []
 
 
-def _duplicates(body: bytes) -> list[str]:
-    class Pairs(list[tuple[str, Any]]):
-        """An object as it was written."""
+class _Pairs(list[tuple[str, Any]]):
+    """An object as it was written."""
 
+
+def _duplicates(body: bytes) -> list[str]:
     found: list[str] = []
 
     def walk(value: Any, path: str) -> None:
-        if isinstance(value, Pairs):
+        if isinstance(value, _Pairs):
             seen = set()
             for key, item in value:
                 where = f"{path}.{key}" if path else key
@@ -75,7 +76,7 @@ def _duplicates(body: bytes) -> list[str]:
             for index, item in enumerate(value):
                 walk(item, f"{path}[{index}]")
 
-    walk(json.loads(body, object_pairs_hook=Pairs), "")
+    walk(json.loads(body, object_pairs_hook=_Pairs), "")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.naming import dns_subdomain_errors
@@ -10,12 +10,15 @@ from kubewright.devcluster.objects import Object, metadata_of, with_metadata
 from kubewright.devcluster.strategy import Deletion, Surroundings
 from kubewright.schema import Structural
 from kubewright.schema.errors import FieldError, invalid
+from kubewright.schema.go_text import quoted
 
 if TYPE_CHECKING:
     from kubewright.api import Scale
 
 __all__ = ["CustomStrategy"]
 
+_STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
+_PREFER_A_DOMAIN = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"
 _LARGEST = 2**31 - 1
 _GO_TYPES = {bool: "bool", int: "int64", float: "float64", list: "[]interface {}", dict: "map[string]interface {}"}
 
@@ -72,8 +75,13 @@ class CustomStrategy:
     def name_errors(self, name: str, *, prefix: bool) -> list[str]:
         return dns_subdomain_errors(name, prefix=prefix)
 
-    def warnings(self, obj: Object, old: Object | None) -> list[str]:  # noqa: ARG002 - the protocol's
-        return []
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
+        before = metadata_of(old or {}).get("finalizers") or []
+        return [
+            f"metadata.finalizers: {quoted(finalizer)}: {_PREFER_A_DOMAIN}"
+            for finalizer in metadata_of(obj).get("finalizers") or []
+            if "/" not in finalizer and finalizer not in before and finalizer not in _STANDARD_FINALIZERS
+        ]
 
     def deletion(self, obj: Object, requested_grace: int | None) -> Deletion:  # noqa: ARG002 - the protocol's
         return Deletion(obj)
@@ -93,11 +101,10 @@ def _without(obj: Mapping[str, Any], key: str) -> Object:
 
 
 def _nested(obj: Any, path: str) -> Any:
-    """The value at ``.spec.replicas``, None where there is none. Raises TypeError where something is in the way."""
-    parts: Sequence[str] = path.removeprefix(".").split(".")
-    for index, part in enumerate(parts):
+    """The value at ``.spec.replicas``, None where there is none. Raises TypeError where something else is in the way."""
+    for part in path.removeprefix(".").split("."):
         if not isinstance(obj, dict):
-            raise TypeError(f".{'.'.join(parts[:index])}")
+            raise TypeError(_accessor_error(path, obj, "map[string]interface{}"))
         obj = obj.get(part)
         if obj is None:
             return None
@@ -112,8 +119,8 @@ def _accessor_error(path: str, value: Any, expected: str) -> str:
 def _replicas_errors(obj: Object, path: str) -> list[FieldError]:
     try:
         value = _nested(obj, path)
-    except TypeError:
-        return []  # the schema's errors say it better
+    except TypeError as error:
+        return [invalid(path, 0, str(error))]
     if value is None:
         return []
     if not isinstance(value, int) or isinstance(value, bool):
@@ -126,8 +133,8 @@ def _replicas_errors(obj: Object, path: str) -> list[FieldError]:
 def _text_errors(obj: Object, path: str) -> list[FieldError]:
     try:
         value = _nested(obj, path)
-    except TypeError:
-        return []
+    except TypeError as error:
+        return [invalid(path, "", str(error))]
     return (
         [] if value is None or isinstance(value, str) else [invalid(path, "", _accessor_error(path, value, "string"))]
     )

@@ -9,6 +9,7 @@ from kubewright.devcluster.definition_validation import definition_errors, name_
 from kubewright.devcluster.naming import dns_subdomain_errors
 from kubewright.devcluster.objects import Object, metadata_of, timestamp, with_metadata
 from kubewright.devcluster.strategy import Deletion
+from kubewright.schema.crd_schema import unrecognised_formats
 
 if TYPE_CHECKING:
     from kubewright.api import Clock
@@ -89,7 +90,15 @@ class DefinitionStrategy:
         return dns_subdomain_errors(name, prefix=prefix)
 
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
-        return self._inner.warnings(obj, old)
+        known = [version.get("schema") for version in ((old or {}).get("spec") or {}).get("versions") or []]
+        schemas = [version.get("schema") or {} for version in (obj.get("spec") or {}).get("versions") or []]
+        formats = [
+            warning
+            for schema in schemas
+            if schema not in known
+            for warning in unrecognised_formats(schema.get("openAPIV3Schema") or {}, "")
+        ]
+        return [*self._inner.warnings(obj, old), *formats]
 
     def deletion(self, obj: Object, requested_grace: int | None) -> Deletion:  # noqa: ARG002 - the protocol's
         """Marks the definition as terminating; what it defined goes first."""

@@ -17,7 +17,7 @@ from kubewright.devcluster.bodies import (
     unsupported,
 )
 from kubewright.devcluster.object_meta import read_metadata
-from kubewright.devcluster.objects import Object, name_of
+from kubewright.devcluster.objects import Object, metadata_of, name_of, with_metadata
 from kubewright.devcluster.statuses import StatusError, bad_request
 from kubewright.schema.errors import invalid, invalid_status
 from kubewright.schema.go_text import json_text, quoted
@@ -62,7 +62,8 @@ def object_of_body(
     problems += [f"unknown field {quoted(path)}" for path in unknown]
     if problems and validation == "Strict":
         raise _not_handled(info, f"strict decoding error: {', '.join(problems)}")
-    return known, problems if validation == "Warn" else []
+    known, warnings = _owners_once(known)
+    return known, (problems if validation == "Warn" else []) + warnings
 
 
 def object_of_patch(resource: ServedResource, obj: Any, validation: FieldValidation) -> tuple[Object, list[str]]:
@@ -79,7 +80,25 @@ def object_of_patch(resource: ServedResource, obj: Any, validation: FieldValidat
         refused = invalid("patch", json_text(obj), why)
         raise StatusError.of(invalid_status([refused], kind="", group="", name="")) from error
     _check_identity(resource, known)
-    return known, problems if validation == "Warn" else []
+    known, warnings = _owners_once(known, when=" after mutating admission happens")
+    return known, (problems if validation == "Warn" else []) + warnings
+
+
+def _owners_once(obj: Object, *, when: str = "") -> tuple[Object, list[str]]:
+    """``obj`` without owner references that say the same twice, and a warning about them."""
+    owners = metadata_of(obj).get("ownerReferences") or []
+    once: list[Any] = []
+    for owner in owners:
+        if owner not in once:
+            once.append(owner)
+    if len(once) == len(owners):
+        return obj, []
+    twice = sorted({owner.get("uid") or "" for owner in owners if owners.count(owner) > 1})
+    warning = (
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and "
+        "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+    )
+    return with_metadata(obj, ownerReferences=once), [warning + ", ".join(twice)]
 
 
 def _known(resource: ServedResource, obj: Object) -> tuple[Object, list[str]]:
@@ -96,10 +115,9 @@ def _of_kind(resource: ServedResource, value: Object, body: bytes) -> Object:
     """``value`` as an object of the kind that the path says; built-in kinds may leave out what they are."""
     info = resource.info
     if resource.custom:
-        for key, name in (("kind", "Kind"), ("apiVersion", "apiVersion")):
-            if not value.get(key):
-                text = body.decode(errors="replace")
-                raise unrecognized(info.kind, f"Object '{name}' is missing in '{text}'", body)
+        if not value.get("kind"):
+            text = body.decode(errors="replace")
+            raise unrecognized(info.kind, f"Object 'Kind' is missing in '{text}'", body)
     else:
         value = {
             **value,
@@ -112,7 +130,7 @@ def _of_kind(resource: ServedResource, value: Object, body: bytes) -> Object:
 
 def _check_identity(resource: ServedResource, obj: Object) -> None:
     info = resource.info
-    given, kind = obj.get("apiVersion"), obj.get("kind")
+    given, kind = obj.get("apiVersion") or "", obj.get("kind")
     if given != info.api_version:
         if not resource.custom:
             scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'

@@ -24,7 +24,7 @@ _VALUE = f"({_QUALIFIED})?"
 
 
 def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} characters"
+    return f"must be no more than {limit} bytes"
 
 
 def _shape_error(what: str, pattern: str, *examples: str) -> str:
@@ -33,7 +33,7 @@ def _shape_error(what: str, pattern: str, *examples: str) -> str:
 
 
 def _errors(value: str, limit: int, pattern: str, message: str) -> list[str]:
-    errors = [_too_long(limit)] if len(value) > limit else []
+    errors = [_too_long(limit)] if len(value.encode()) > limit else []
     if re.fullmatch(pattern, value) is None:
         errors.append(message)
     return errors
@@ -76,7 +76,7 @@ _VALUE_MESSAGE = _shape_error(
 )
 
 
-_QUALIFIED_NAME = "a qualified name"
+_QUALIFIED_NAME = "a valid label key"
 
 
 def _masked(name: str, *, prefix: bool) -> str:
@@ -120,7 +120,7 @@ def qualified_name_errors(key: str) -> list[str]:
         errors += [f"prefix part {error}" for error in dns_subdomain_errors(prefix)]
     if not name:
         errors.append("name part must be non-empty")
-    elif len(name) > 63:
+    elif len(name.encode()) > 63:
         errors.append(f"name part {_too_long(63)}")
     return errors + ([f"name part {_QUALIFIED_MESSAGE}"] if re.fullmatch(_QUALIFIED, name) is None else [])
 

@@ -90,7 +90,8 @@ def _check(key: str, value: Any) -> None:
     if not _holds(expected, value):
         raise _wrong(value, key, go_type)
     if key in _TIMES and value and _TIME.fullmatch(value) is None:
-        raise ValueError(f'parsing time {quoted(value)} as "2006-01-02T15:04:05Z07:00": cannot parse {quoted(value)}')
+        layout = '"2006-01-02T15:04:05Z07:00"'
+        raise ValueError(f'parsing time {quoted(value)} as {layout}: cannot parse {quoted(value)} as "2006"')
     if item_type is not None:
         for item in value.values() if expected is dict else value:
             if not _holds(item_type, item):
@@ -177,6 +178,8 @@ def _owner_errors(owners: list[Mapping[str, Any]]) -> list[FieldError]:
             for field in ("kind", "name", "uid")
             if not owner.get(field)
         ]
+        if (group_version, owner.get("kind")) == ("v1", "Event"):
+            errors.append(invalid(where, owner, "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):
             if controller is not None:
                 names = f"{controller.get('kind')}/{controller.get('name')} and {owner.get('kind')}/{owner.get('name')}"

@@ -143,7 +143,7 @@ def test_names_are_checked_in_the_servers_words() -> None:
     assert dns_subdomain_errors("my.app") == []
     assert dns_subdomain_errors("gen-", prefix=True) == []
     assert "a lowercase RFC 1123 subdomain must consist of" in dns_subdomain_errors("Bad_Name")[0]
-    assert dns_label_errors("x" * 64) == ["must be no more than 63 characters"]
+    assert dns_label_errors("x" * 64) == ["must be no more than 63 bytes"]
     assert label_value_errors("") == []
     assert "a valid label must be an empty string" in label_value_errors("no spaces")[0]
     assert qualified_name_errors("example.com/name") == []
