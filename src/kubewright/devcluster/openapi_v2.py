@@ -1,4 +1,4 @@
-"""``/openapi/v2``: one Swagger 2.0 document of all kinds, for kubectl before 1.27 and other old clients.
+"""``/openapi/v2``: one Swagger 2.0 document of all kinds, for old kubectl (1.20) and other old clients.
 
 OpenAPI v2 can't say all that a custom resource's schema says, and old clients choke on some of it; what has to go is
 left out the way a real server does it.

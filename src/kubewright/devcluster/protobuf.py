@@ -1,4 +1,4 @@
-"""OpenAPI v2 as protobuf: what kubectl up to 1.26 asks of ``/openapi/v2``, and nothing else.
+"""OpenAPI v2 as protobuf: what old kubectl (1.20) asks of ``/openapi/v2``, and nothing else.
 
 The layout is that of ``openapi.v2.Document`` (https://github.com/google/gnostic, OpenAPIv2.proto): each message here is
 a table from the JSON key to its field number and kind of value. Maps are lists of name and value; what may be anything

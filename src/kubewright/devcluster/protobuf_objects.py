@@ -1,4 +1,4 @@
-"""Built-in kinds' objects out of protobuf, as kubectl 1.33 and newer send them when they make an object themselves.
+"""Built-in kinds' objects out of protobuf, as new kubectl (1.36) sends them when it makes an object itself.
 
 ``kubectl create namespace``, ``create deployment`` and their like post ``application/vnd.kubernetes.protobuf``; what is
 read from a file goes as JSON. The types are those of the OpenAPI definitions; ``protobuf_numbers.json`` adds each
