@@ -11,11 +11,14 @@ from kubewright.client import Transport
 from kubewright.devcluster.catalog import Catalog
 from kubewright.devcluster.controllers.bootstrap import create_initial_objects
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.deployment.controller import Deployments
+from kubewright.devcluster.controllers.endpoints import ServiceEndpoints
 from kubewright.devcluster.controllers.garbage.collector import GarbageCollector
 from kubewright.devcluster.controllers.kubelet.kubelet import Kubelet
 from kubewright.devcluster.controllers.kubelet.node import keep_node
 from kubewright.devcluster.controllers.namespaces.defaults import NamespaceDefaults
 from kubewright.devcluster.controllers.namespaces.termination import NamespaceTermination
+from kubewright.devcluster.controllers.replicaset import ReplicaSets
 from kubewright.devcluster.controllers.scheduler import Scheduler
 from kubewright.devcluster.controllers.settings import Simulation
 from kubewright.devcluster.controllers.statefulset.controller import StatefulSets
@@ -57,6 +60,9 @@ class ControlPlane:
         NamespaceDefaults(manager, authority=authority)
         NamespaceTermination(manager, store, catalog)
         StatefulSets(manager)
+        ReplicaSets(manager)
+        Deployments(manager)
+        ServiceEndpoints(manager)
         VolumeClaims(manager)
         Volumes(manager)
         scheduler = component("default-scheduler")

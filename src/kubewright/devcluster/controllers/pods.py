@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from kubewright.api import JSON, ObjectMeta, Resource, Selector, controller_of, convert, owner_reference, to_dict
-from kubewright.client import MergePatch
-from kubewright.controller import Context
+from kubewright.api import ObjectMeta, Resource, convert, owner_reference, to_dict
 from kubewright.kinds import core_v1
 
 __all__ = [
@@ -18,7 +16,6 @@ __all__ = [
     "is_ready",
     "is_terminating",
     "is_up",
-    "owned_pods",
     "pod_from_template",
 ]
 
@@ -73,36 +70,3 @@ def pod_from_template(template: core_v1.PodTemplateSpec, owner: Resource) -> cor
         ),
         spec=convert(spec, core_v1.PodSpec),
     )
-
-
-async def owned_pods(owner: Resource, selector: Selector, ctx: Context) -> list[core_v1.Pod]:
-    """The pods that ``owner`` controls and selects, in order of their names.
-
-    A pod that it selects and nobody controls is adopted, one that it controls and does not select is released.
-    """
-    pods = []
-    for pod in ctx.list(core_v1.Pod, namespace=owner.namespace):
-        controller = controller_of(pod.metadata)
-        selected = selector.matches(pod.metadata.labels)
-        if controller is None:
-            if not selected or is_terminating(pod) or is_ended(pod):
-                continue
-            references = [*(pod.metadata.owner_references or ()), owner_reference(owner)]
-            pods.append(await _set_owners(pod, [to_dict(each) for each in references], ctx))
-        elif controller.uid == owner.uid:
-            if selected:
-                pods.append(pod)
-            elif not is_terminating(pod):
-                others = [each for each in pod.metadata.owner_references or () if each.uid != owner.uid]
-                await _set_owners(pod, [to_dict(each) for each in others], ctx)
-    return pods
-
-
-async def _set_owners(pod: core_v1.Pod, references: list[dict[str, Any]], ctx: Context) -> core_v1.Pod:
-    """Raises `Conflict` when the pod changed since it was read."""
-    metadata: dict[str, JSON] = {
-        "uid": pod.uid,
-        "resourceVersion": pod.metadata.resource_version,
-        "ownerReferences": [*references] or None,
-    }
-    return await ctx.client.patch(core_v1.Pod, pod.name, MergePatch({"metadata": metadata}), namespace=pod.namespace)

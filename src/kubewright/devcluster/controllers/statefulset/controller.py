@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubewright.api import AlreadyExists, ApiError, Forbidden, NotFound, Selector
 from kubewright.controller import Context, ControllerSpec, Result
 from kubewright.devcluster.controllers.component import Component
-from kubewright.devcluster.controllers.pods import owned_pods
+from kubewright.devcluster.controllers.ownership import is_ending, owned
 from kubewright.devcluster.controllers.statefulset.identity import claims_for, new_pod, ordinal_of
 from kubewright.devcluster.controllers.statefulset.retention import keep_claim_owners
 from kubewright.devcluster.controllers.statefulset.revisions import (
@@ -38,7 +38,7 @@ class StatefulSets:
         try:
             return await self._reconcile(statefulset, ctx)
         except Forbidden as error:
-            if _is_ending(error):
+            if is_ending(error):
                 return None
             raise
 
@@ -62,7 +62,7 @@ class StatefulSets:
         return None if plan.look_again is None else Result(requeue_after=plan.look_again)
 
     async def _pods(self, statefulset: apps_v1.StatefulSet, selector: Selector, ctx: Context) -> dict[int, core_v1.Pod]:
-        pods = await owned_pods(statefulset, selector, ctx)
+        pods = await owned(core_v1.Pod, statefulset, selector, ctx)
         return {ordinal: pod for pod in pods if (ordinal := ordinal_of(statefulset, pod)) is not None}
 
     async def _create(self, statefulset: apps_v1.StatefulSet, revisions: Revisions, step: Create, ctx: Context) -> None:
@@ -73,7 +73,7 @@ class StatefulSets:
                 await self._ensure_claim(statefulset, claim, pod, ctx)
             await ctx.client.create(pod)
         except ApiError as error:
-            if not _is_ending(error):
+            if not is_ending(error):
                 await self._events.record(
                     statefulset,
                     "Warning",
@@ -116,8 +116,3 @@ class StatefulSets:
             "SuccessfulDelete",
             f"delete Pod {pod.name} in StatefulSet {statefulset.name} successful",
         )
-
-
-def _is_ending(error: ApiError) -> bool:
-    """Whether the namespace takes nothing new because it is being deleted."""
-    return any(cause.reason == "NamespaceTerminating" for cause in error.causes)

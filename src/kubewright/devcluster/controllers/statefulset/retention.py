@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubewright.api import JSON, NotFound, OwnerReference, owner_reference, to_dict
-from kubewright.client import MergePatch
+from kubewright.api import OwnerReference, owner_reference
 from kubewright.controller import Context
+from kubewright.devcluster.controllers.ownership import set_owners
 from kubewright.devcluster.controllers.statefulset.identity import claim_name, first_ordinal
 from kubewright.kinds import apps_v1, core_v1
 
@@ -49,14 +49,4 @@ async def _set_owners(
     owners = [owner for owner in present if owner.uid not in ours] + wanted
     if owners == present:
         return
-    metadata: dict[str, JSON] = {
-        "uid": claim.uid,
-        "resourceVersion": claim.metadata.resource_version,
-        "ownerReferences": [to_dict(owner) for owner in owners] or None,
-    }
-    try:
-        await ctx.client.patch(
-            core_v1.PersistentVolumeClaim, claim.name, MergePatch({"metadata": metadata}), namespace=claim.namespace
-        )
-    except NotFound:
-        return
+    await set_owners(claim, owners, ctx)

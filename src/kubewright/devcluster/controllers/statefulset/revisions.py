@@ -8,7 +8,6 @@ from typing import Any
 from msgspec import Struct
 
 from kubewright.api import (
-    JSON,
     AlreadyExists,
     DecodeError,
     NotFound,
@@ -22,6 +21,7 @@ from kubewright.api import (
 from kubewright.client import MergePatch
 from kubewright.controller import Context
 from kubewright.devcluster.controllers.hashing import template_hash
+from kubewright.devcluster.controllers.ownership import set_owners
 from kubewright.devcluster.controllers.statefulset.identity import REVISION_LABEL
 from kubewright.kinds import apps_v1, core_v1
 
@@ -79,12 +79,7 @@ async def _adopted(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_
     for revision in ctx.list(apps_v1.ControllerRevision, namespace=statefulset.namespace, labels=selector):
         if controller_of(revision.metadata) is None and revision.metadata.deletion_timestamp is None:
             owners = [*(revision.metadata.owner_references or ()), owner_reference(statefulset)]
-            metadata: dict[str, JSON] = {
-                "resourceVersion": revision.metadata.resource_version,
-                "ownerReferences": [to_dict(owner) for owner in owners],
-            }
-            change = MergePatch({"metadata": metadata})
-            await ctx.client.patch(apps_v1.ControllerRevision, revision.name, change, namespace=statefulset.namespace)
+            await set_owners(revision, owners, ctx)
     return _history(statefulset, ctx)
 
 
