@@ -39,3 +39,14 @@ def test_every_resource_has_a_schema_that_resolves() -> None:
     for resource in catalog:
         assert resource.schema["$ref"].rpartition("/")[2] in catalog.definitions
         assert resource.shape.property("metadata") is not None
+
+
+def test_an_applied_quantity_may_be_a_number_though_the_schema_calls_it_a_string() -> None:
+    catalog = builtin_catalog()
+    claims = catalog.find("", "v1", "persistentvolumeclaims")
+    assert claims is not None
+    shape = claims.shape
+    for name in ("spec", "resources", "requests", "storage"):
+        shape = shape.child(name)
+    assert shape.type == "any"
+    assert catalog.definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"] == {"type": "string"}

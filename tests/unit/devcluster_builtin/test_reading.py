@@ -117,3 +117,10 @@ def test_quantities_come_back_in_canonical_form(written: str | float, canonical_
 def test_other_text_is_no_quantity(text: str) -> None:
     with pytest.raises(QuantityError):
         canonical(text)
+
+
+def test_a_role_with_no_rules_differs_from_one_that_says_nothing_of_rules() -> None:
+    role: Object = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "rules": []}
+    strategy = served(role).strategy
+    assert strategy.default(role)["rules"] == []
+    assert strategy.default({"apiVersion": role["apiVersion"], "kind": "Role"})["rules"] is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +176,13 @@ def test_null_lists_of_the_server_are_read_as_empty() -> None:
 def test_a_misspelt_module_is_an_error_that_lists_what_there_is() -> None:
     with pytest.raises(AttributeError, match=r"no module 'apps_v2'; it has .*apps_v1"):
         getattr(kinds, "apps_v2")  # noqa: B009
+
+
+def test_naming_one_module_loads_no_other() -> None:
+    code = (
+        "import sys, kubewright.kinds as kinds\n"
+        "assert not [name for name in sys.modules if name.startswith('kubewright.kinds.') and '_v' in name]\n"
+        "kinds.coordination_v1\n"
+        "assert 'kubewright.kinds.core_v1' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

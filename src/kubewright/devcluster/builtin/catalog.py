@@ -6,7 +6,13 @@ from functools import cache
 from typing import Any
 
 from kubewright.api import ResourceInfo, Scale
-from kubewright.devcluster.builtin.definitions import PREFIX, definition_names, definitions, discovered
+from kubewright.devcluster.builtin.definitions import (
+    PREFIX,
+    definition_names,
+    definitions,
+    discovered,
+    merged_definitions,
+)
 from kubewright.devcluster.builtin.selectable import SELECTABLE
 from kubewright.devcluster.builtin.strategy import strategy_for
 from kubewright.devcluster.catalog import Catalog, ServedResource, Subresource
@@ -114,7 +120,7 @@ def _served(group_version: str, entry: dict[str, Any], entries: list[dict[str, A
         info=info,
         verbs=tuple(entry["verbs"]),
         schema=schema,
-        shape=Shape(schema, definitions()),
+        shape=Shape(schema, merged_definitions()),
         strategy=strategy_for(info, definition, status_apart="status" in names),
         subresources=subresources,
         selectable_fields=SELECTABLE.get((group, kind), ()),

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["PREFIX", "definition_names", "definitions", "discovered"]
+__all__ = ["PREFIX", "definition_names", "definitions", "discovered", "merged_definitions"]
 
 PREFIX = "#/definitions/"
 
@@ -22,6 +22,12 @@ def definitions() -> dict[str, dict[str, Any]]:
     """Definition name → OpenAPI schema; read once, shared by all, not to be changed."""
     loaded: dict[str, dict[str, Any]] = _load("definitions.json")["definitions"]
     return loaded
+
+
+@cache
+def merged_definitions() -> dict[str, dict[str, Any]]:
+    """The definitions as merges see them: a quantity may be written as a number, although OpenAPI calls it a string."""
+    return {**definitions(), "io.k8s.apimachinery.pkg.api.resource.Quantity": {"x-kubernetes-int-or-string": True}}
 
 
 @cache

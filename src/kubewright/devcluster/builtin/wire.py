@@ -252,9 +252,9 @@ class _Field:
 
     def keeps(self, empty: Any) -> bool:
         """Whether a value that is zero or empty is written all the same."""
-        if self.required:
+        if self.required or self.keeps_zero:
             return True
-        return self.keeps_zero if self.scalar is not None else not self.type.vanishes(empty)
+        return self.scalar is None and not self.type.vanishes(empty)
 
 
 def _dotted(path: str) -> str:

@@ -1,7 +1,7 @@
-"""Which optional scalars the server tells apart from absent when they are 0, false or "".
+"""Which optional fields the server tells apart from absent when they are 0, false, "" or [].
 
 In the server's structs those are pointers. The tables below list, per definition, the numbers and booleans that are no
-pointers (their zero vanishes) and the strings that are (their "" stays); everything else follows the common case.
+pointers (their zero vanishes) and the strings and lists that stay when empty; all else follows the common case.
 """
 
 from __future__ import annotations
@@ -78,12 +78,14 @@ _STAYING: dict[str, str] = {
     "discovery.v1.Endpoint": "hostname nodeName zone",
     "discovery.v1.EndpointPort": "appProtocol name protocol",
     "networking.v1.IngressSpec": "ingressClassName",
+    "rbac.v1.ClusterRole": "rules",
+    "rbac.v1.Role": "rules",
     "storage.v1.StorageClass": "reclaimPolicy volumeBindingMode",
 }
 
 
 def keeps_zero(definition: str, field: str) -> bool:
-    """Whether the server keeps a 0, false or "" in this optional field of a definition."""
+    """Whether the server keeps a 0, false, "" or [] in this optional field of a definition."""
     short = ".".join(definition.rsplit(".", 3)[-3:])
     schema = definitions()[definition]["properties"][field]
     match schema.get("type"):
@@ -91,6 +93,6 @@ def keeps_zero(definition: str, field: str) -> bool:
             # a volume's readOnly is a plain boolean everywhere, but for one
             plain = field == "readOnly" and short != "core.v1.AzureDiskVolumeSource"
             return not plain and field not in _VANISHING.get(short, "").split()
-        case "string":
+        case "string" | "array" | "object":
             return field in _STAYING.get(short, "").split()
     return True
