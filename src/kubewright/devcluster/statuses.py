@@ -10,7 +10,7 @@ from kubewright.api import to_dict
 if TYPE_CHECKING:
     from kubewright.api import ResourceInfo, Status
 
-__all__ = ["StatusError", "already_exists", "bad_request", "conflict", "expired", "not_found", "status_body"]
+__all__ = ["StatusError", "already_exists", "bad_request", "conflict", "not_found", "status_body"]
 
 
 class StatusError(Exception):
@@ -76,7 +76,3 @@ def already_exists(info: ResourceInfo, name: str) -> StatusError:
 def conflict(info: ResourceInfo, name: str, why: str, *, causes: Sequence[Mapping[str, str]] = ()) -> StatusError:
     message = f'Operation cannot be fulfilled on {info.qualified_plural} "{name}": {why}'
     return StatusError(status_body(409, "Conflict", message, details=_details(info, name, causes=list(causes))))
-
-
-def expired(message: str) -> StatusError:
-    return StatusError(status_body(410, "Expired", message))

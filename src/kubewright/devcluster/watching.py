@@ -123,10 +123,6 @@ class Watches:
         for stream in self._streams.get(resource, {}):
             stream.end()
 
-    def end_all(self) -> None:
-        for resource in self._streams:
-            self.end(resource)
-
 
 async def _refused(message: str) -> AsyncIterator[bytes]:
     yield _line("ERROR", status_body(410, "Expired", message))
