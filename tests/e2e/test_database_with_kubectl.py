@@ -90,18 +90,16 @@ def test_wait_returns_when_the_condition_is_true(kubectl: Kubectl) -> None:
 def test_watching_shows_each_step(kubectl: Kubectl) -> None:
     apply_sample(kubectl)
     await_running(kubectl)
-    watch = kubectl.start("get", "db", "-w", "--no-headers")
-    assert watch.stdout is not None
-    assert watch.stdout.readline().split()[:4] == ["my-postgres", "postgres", "3", "3"]
-    kubectl.run("scale", "db", "my-postgres", "--replicas=4")
-    seen = [watch.stdout.readline().split()[2:5]]
-    while seen[-1] != ["4", "4", "Running"]:
-        seen.append(watch.stdout.readline().split()[2:5])
-    watch.kill()
-    watch.wait()
-    watch.stdout.close()
-    assert watch.stderr is not None
-    watch.stderr.close()
+    with kubectl.start("get", "db", "-w", "--no-headers") as watch:
+        try:
+            assert watch.stdout is not None
+            assert watch.stdout.readline().split()[:4] == ["my-postgres", "postgres", "3", "3"]
+            kubectl.run("scale", "db", "my-postgres", "--replicas=4")
+            seen = [watch.stdout.readline().split()[2:5]]
+            while seen[-1] != ["4", "4", "Running"]:
+                seen.append(watch.stdout.readline().split()[2:5])
+        finally:
+            watch.kill()
     assert ["4", "3", "Pending"] in seen
 
 

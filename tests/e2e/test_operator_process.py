@@ -155,7 +155,7 @@ def test_no_cluster_reachable_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("clusters: [", "is not valid YAML"),
+        ("clusters: [", "is not YAML"),
         ("- a\n", "config"),
         ('{"current-context": "gone"}', "gone"),
         ("", "current-context"),
