@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubewright.api import LabelSelector, ObjectMeta, controller_of
+from kubewright.api import JSON, LabelSelector, ObjectMeta, controller_of
 from kubewright.client import MergePatch
 from kubewright.devcluster.controllers import FAULT_ANNOTATION
 from kubewright.kinds import apps_v1, core_v1
@@ -135,7 +135,9 @@ def test_a_rollout_that_fails_keeps_the_old_pods_and_times_out(in_cluster: Any) 
     async def scenario(world: Any) -> None:
         await world.client.create(deployment(2, progress_deadline_seconds=60))
         await world.after(3)
-        broken = {"spec": {"template": {"metadata": {"annotations": {FAULT_ANNOTATION: "crash-loop"}}}}}
+        broken: dict[str, JSON] = {
+            "spec": {"template": {"metadata": {"annotations": {FAULT_ANNOTATION: "crash-loop"}}}}
+        }
         await world.client.patch(apps_v1.Deployment, "web", MergePatch(broken), namespace="default")
         await world.after(90)
         found = await read(world)

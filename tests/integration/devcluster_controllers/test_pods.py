@@ -337,10 +337,29 @@ def test_a_gated_pod_is_scheduled_when_its_gates_are_open(in_cluster: Any) -> No
 def test_pods_of_other_schedulers_and_nodes_are_left_alone(in_cluster: Any) -> None:
     async def scenario(world: Any) -> None:
         await world.client.create(pod("theirs", scheduler_name="mine"))
+        await world.client.create(core_v1.Node(metadata=ObjectMeta(name="another")))
         await world.client.create(pod("elsewhere", node_name="another"))
-        await world.after(5)
+        await world.after(60)
         assert (await read(world, "theirs")).spec.node_name is None
         assert (await read(world, "elsewhere")).status.phase == "Pending"
+
+    in_cluster(scenario)
+
+
+def test_pods_whose_node_does_not_exist_are_removed(in_cluster: Any) -> None:
+    async def scenario(world: Any) -> None:
+        await world.client.create(pod("deleted", node_name="nowhere"))
+        await world.client.create(pod("forgotten", node_name="nowhere"))
+        await world.client.create(pod("lone"))
+        await world.after(2)
+        await world.client.delete(core_v1.Pod, "deleted", namespace="default")
+        await world.after(1)
+        assert await world.names(core_v1.Pod) == ["forgotten", "lone"]
+        await world.after(60)
+        assert await world.names(core_v1.Pod) == ["lone"]
+        await world.client.delete(core_v1.Node, "kubewright")
+        await world.after(60)
+        assert await world.names(core_v1.Pod) == []
 
     in_cluster(scenario)
 

@@ -36,10 +36,14 @@ class Component:
         self.log = log.bind(component=name)
         self.client = Client(transport, field_manager=name, clock=clock, rng=rng, user_agent=name)
         self.cache = Cache(self.client, clock=clock, rng=rng, log=self.log)
-        self.events = EventRecorder(self.client, name, host=host, log=self.log)
         self.controllers: list[Controller[Any]] = []
         self._rng = rng
+        self._host = host
         self._beside: list[Callable[[], Awaitable[None]]] = []
+
+    def recorder(self, source: str | None = None) -> EventRecorder:
+        """Writes events as ``source``, the component itself unless given."""
+        return EventRecorder(self.client, source or self.name, host=self._host, log=self.log)
 
     def informer(self, kind: type[R]) -> Informer[R]:
         return self.cache.informer(kind)

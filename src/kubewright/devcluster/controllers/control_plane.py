@@ -18,6 +18,7 @@ from kubewright.devcluster.controllers.kubelet.kubelet import Kubelet
 from kubewright.devcluster.controllers.kubelet.node import keep_node
 from kubewright.devcluster.controllers.namespaces.defaults import NamespaceDefaults
 from kubewright.devcluster.controllers.namespaces.termination import NamespaceTermination
+from kubewright.devcluster.controllers.pod_collector import PodCollector
 from kubewright.devcluster.controllers.replicaset import ReplicaSets
 from kubewright.devcluster.controllers.scheduler import Scheduler
 from kubewright.devcluster.controllers.settings import Simulation
@@ -63,6 +64,7 @@ class ControlPlane:
         ReplicaSets(manager)
         Deployments(manager)
         ServiceEndpoints(manager)
+        PodCollector(manager)
         VolumeClaims(manager)
         Volumes(manager)
         scheduler = component("default-scheduler")

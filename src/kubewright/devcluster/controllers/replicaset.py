@@ -23,7 +23,7 @@ __all__ = ["ReplicaSets"]
 
 class ReplicaSets:
     def __init__(self, component: Component) -> None:
-        self._events = component.events
+        self._events = component.recorder("replicaset-controller")
         component.add(
             ControllerSpec(kind=apps_v1.ReplicaSet, reconcile=self.reconcile, name="replicaset", owns=(core_v1.Pod,))
         )

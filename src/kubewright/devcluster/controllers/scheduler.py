@@ -21,7 +21,7 @@ class Scheduler:
 
     def __init__(self, component: Component, simulation: Simulation) -> None:
         self._client = component.client
-        self._events = component.events
+        self._events = component.recorder()
         self._node = simulation.node_name
         self._pods = component.informer(core_v1.Pod)
         component.add(

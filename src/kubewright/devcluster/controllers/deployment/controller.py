@@ -29,7 +29,7 @@ _HISTORY = 10
 
 class Deployments:
     def __init__(self, component: Component) -> None:
-        self._events = component.events
+        self._events = component.recorder("deployment-controller")
         self._replica_sets = component.informer(apps_v1.ReplicaSet)
         component.add(
             ControllerSpec(

@@ -25,8 +25,8 @@ class Kubelet:
 
     def __init__(self, component: Component, simulation: Simulation) -> None:
         self._clock = component.clock
-        self._events = component.events
-        self._narrator = Narrator(component.events)
+        self._events = component.recorder()
+        self._narrator = Narrator(self._events)
         self._simulation = simulation
         self._addresses = Addresses(simulation.pod_network)
         self._lives: dict[str, Life] = {}

@@ -23,7 +23,7 @@ __all__ = ["StatefulSets"]
 
 class StatefulSets:
     def __init__(self, component: Component) -> None:
-        self._events = component.events
+        self._events = component.recorder("statefulset-controller")
         component.add(
             ControllerSpec(
                 kind=apps_v1.StatefulSet,

@@ -105,6 +105,7 @@ async def _create(
                 name=name,
                 namespace=statefulset.namespace,
                 labels={**labels, _HASH_LABEL: digest},
+                annotations=dict(statefulset.metadata.annotations or {}) or None,
                 owner_references=[owner_reference(statefulset)],
             ),
             data=data,

@@ -29,7 +29,7 @@ class VolumeClaims:
     """One step per run: each write brings the next run by its own event."""
 
     def __init__(self, component: Component) -> None:
-        self._events = component.events
+        self._events = component.recorder("persistentvolume-controller")
         self._claims = component.informer(core_v1.PersistentVolumeClaim)
         self._pods = component.informer(core_v1.Pod)
         component.add(
