@@ -21,11 +21,10 @@ class Scope(Struct, frozen=True):
 
     @classmethod
     def of(cls, namespace: str | None, labels: Labels | None, fields: Fields | None) -> Scope:
-        return cls(
-            namespace,
-            Selector() if labels is None else as_selector(labels),
-            FieldSelector() if fields is None else as_field_selector(fields),
-        )
+        """The same for selections that are written in another order."""
+        requirements = () if labels is None else as_selector(labels).requirements
+        terms = () if fields is None else as_field_selector(fields).terms
+        return cls(namespace, Selector(tuple(sorted(requirements, key=str))), FieldSelector(tuple(sorted(terms))))
 
     def covers(self, namespace: str) -> bool:
         return self.namespace is None or namespace == self.namespace

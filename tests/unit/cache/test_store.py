@@ -151,6 +151,13 @@ def test_only_own_writes_survive_a_list_of_another_history(store: Store) -> None
     assert steps(store.upsert(entry(5, uid="3"))) == [("Added", 5)]
 
 
+def test_a_late_answer_of_the_old_server_does_not_survive_a_list_of_the_new_one(store: Store) -> None:
+    begun = store.begin_list()
+    store.fold(entry(30, uid="2", name="b"))
+    store.replace([], 4, begun)
+    assert len(store) == 0
+
+
 def test_own_writes_count_from_the_new_history_on(store: Store) -> None:
     store.replace([], 4, store.begin_list())
     assert steps(store.fold(entry(6, uid="3"))) == [("Added", 6)]

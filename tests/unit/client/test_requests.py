@@ -1,0 +1,93 @@
+"""Where objects live and what bodies say."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from kubewright.api import JSON, resource_info
+from kubewright.client.requests import delete_options, intent, resource_path, selection
+from tests.unit.client.conftest import Node, Widget
+
+WIDGETS, NODES = resource_info(Widget), resource_info(Node)
+
+
+def test_paths_follow_group_scope_and_subresource() -> None:
+    assert resource_path(WIDGETS) == "/apis/example.com/v1/widgets"
+    assert resource_path(WIDGETS, namespace="ns") == "/apis/example.com/v1/namespaces/ns/widgets"
+    assert (
+        resource_path(WIDGETS, namespace="ns", name="a", subresource="status")
+        == "/apis/example.com/v1/namespaces/ns/widgets/a/status"
+    )
+    assert resource_path(NODES, name="n") == "/api/v1/nodes/n"
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ({"name": "a"}, "Widget a needs a namespace"),
+        ({"name": "", "namespace": "ns"}, "Widget: an empty name addresses nothing"),
+        ({"name": "a", "namespace": ""}, "Widget: an empty namespace addresses nothing"),
+    ],
+)
+def test_an_address_that_would_mean_something_else_is_refused(address: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        resource_path(WIDGETS, **address)
+
+
+def test_a_cluster_scoped_kind_has_no_namespace() -> None:
+    with pytest.raises(ValueError, match="Node is cluster-scoped"):
+        resource_path(NODES, namespace="ns", name="n")
+
+
+def test_selectors_are_given_as_labels_as_text_or_parsed() -> None:
+    assert selection({"b": "2", "a": "1"}, None) == [("labelSelector", "a=1,b=2")]
+    assert selection("tier in (x, y)", "status.phase!=Running") == [
+        ("labelSelector", "tier in (x,y)"),
+        ("fieldSelector", "status.phase!=Running"),
+    ]
+    assert selection({}, "") == []
+
+
+def test_delete_options_say_only_what_was_asked() -> None:
+    assert delete_options() == b""
+    assert msgspec.json.decode(delete_options(uid="u", resource_version="7", propagation="Orphan", grace_period=0)) == {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": "u", "resourceVersion": "7"},
+        "propagationPolicy": "Orphan",
+        "gracePeriodSeconds": 0,
+    }
+
+
+def read_object() -> dict[str, JSON]:
+    metadata: dict[str, JSON] = {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}}
+    set_by_server: dict[str, JSON] = {
+        "resourceVersion": "7",
+        "generation": 2,
+        "creationTimestamp": "t",
+        "managedFields": [],
+        "deletionTimestamp": "t",
+        "deletionGracePeriodSeconds": 0,
+    }
+    return {"metadata": {**metadata, **set_by_server}, "spec": {"size": 1}, "status": {"ready": 1}}
+
+
+def test_an_intent_leaves_out_what_the_server_sets_and_the_status() -> None:
+    given = read_object()
+    assert intent(WIDGETS, given) == {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}},
+        "spec": {"size": 1},
+    }
+    assert given == read_object()
+
+
+def test_an_intent_for_the_status_has_nothing_else() -> None:
+    assert intent(WIDGETS, read_object(), "status") == {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "a", "namespace": "ns", "uid": "u"},
+        "status": {"ready": 1},
+    }
