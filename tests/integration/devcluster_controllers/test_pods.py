@@ -174,6 +174,9 @@ def test_a_container_that_crashes_again_and_again(in_cluster: Any) -> None:
         await world.after(3600)
         found = await read(world)
         assert "back-off 5m0s" in (waiting(found)[1] or "")
+        told = await world.client.list(core_v1.Event, namespace="default")
+        [back_off] = [event for event in told if event.reason == "BackOff"]
+        assert back_off.count == (found.status.container_statuses or [])[0].restart_count
 
     in_cluster(scenario)
 

@@ -58,6 +58,11 @@ def test_nothing_happens_before_its_time() -> None:
     assert advance(life, at(0.9)) == (life, ())
 
 
+def test_a_timer_that_fires_a_rounding_error_early_is_on_time() -> None:
+    life, _ = advance(Life(Stage.CREATING, 0.1), at(1.1 - 1e-12))
+    assert life.stage is Stage.RUNNING
+
+
 def test_a_healthy_pod_starts_and_then_rests() -> None:
     life, told = play(Life(Stage.CREATING, 0.0), 3600)
     assert life.stage is Stage.RUNNING

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from kubewright.api import ObjectMeta, Selector
 from kubewright.controller import Context, ControllerSpec, Request, Watch
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.hashing import short_suffix
 from kubewright.devcluster.controllers.pods import is_ended, is_ready, is_terminating
 from kubewright.kinds import core_v1, discovery_v1
 
@@ -63,7 +64,11 @@ def _slice(service: core_v1.Service, pods: list[core_v1.Pod]) -> discovery_v1.En
         "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
     }
     return discovery_v1.EndpointSlice(
-        metadata=ObjectMeta(name=f"{service.name}-ipv4", namespace=service.namespace, labels=_labels(service, **own)),
+        metadata=ObjectMeta(
+            name=f"{service.name}-{short_suffix(service.uid)}",
+            namespace=service.namespace,
+            labels=_labels(service, **own),
+        ),
         address_type="IPv4",
         endpoints=[_endpoint(service, pod) for pod in pods],
         ports=[

@@ -8,7 +8,7 @@ import msgspec
 
 from kubewright.api import Model, to_dict
 
-__all__ = ["template_hash"]
+__all__ = ["short_suffix", "template_hash"]
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Without vowels and look-alikes, so that no hash is a word."""
@@ -19,3 +19,9 @@ def template_hash(template: Model, collisions: int | None = None) -> str:
     body = msgspec.json.encode([to_dict(template), collisions or 0], order="deterministic")
     number = int.from_bytes(blake2b(body, digest_size=4).digest(), "big")
     return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in f"{number:010d}")
+
+
+def short_suffix(text: str) -> str:
+    """Five characters like those that a server puts after a generated name, but always the same for one text."""
+    digest = blake2b(text.encode(), digest_size=5).digest()
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest)

@@ -15,6 +15,7 @@ __all__ = ["PodCollector"]
 
 _PATIENCE = 40.0
 """Seconds that a node is given to appear."""
+_TOLERANCE = 1e-6
 
 
 class PodCollector:
@@ -41,7 +42,7 @@ class PodCollector:
             return None  # only finalizers hold it
         now = self._clock.monotonic()
         left = self._missed.setdefault(pod.uid, now) + _PATIENCE - now
-        if left > 0 and not is_terminating(pod):
+        if left > _TOLERANCE and not is_terminating(pod):
             return Result(requeue_after=left)
         try:
             await ctx.client.delete(pod, grace_period=0)

@@ -16,6 +16,10 @@ from kubewright.devcluster.controllers.settings import Simulation
 __all__ = ["Fault", "Life", "Note", "Situation", "Stage", "Termination", "advance", "back_off", "due"]
 
 
+_TOLERANCE = 1e-6
+"""A timer may fire a rounding error early; waiting for that little would not move a virtual clock at all."""
+
+
 class Fault(Enum):
     """What a pod was asked to suffer from."""
 
@@ -128,7 +132,7 @@ def _delay(life: Life, situation: Situation) -> float | None:
 def advance(life: Life, situation: Situation) -> tuple[Life, tuple[Note, ...]]:
     """One step, if one is due; else the same life again."""
     when = due(life, situation)
-    if when is None or when > situation.monotonic:
+    if when is None or when > situation.monotonic + _TOLERANCE:
         return life, ()
     if situation.deleting and life.stage not in {Stage.STOPPING, Stage.STOPPED}:
         alive = life.stage is Stage.RUNNING

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import blake2b
 
+import msgspec
 from msgspec import Struct
 
 from kubewright.api import whole_seconds
@@ -38,7 +39,8 @@ def pod_status(
     has_ip = life.stage is not Stage.CREATING or life.has_run
     initialized = life.has_run or life.stage is not Stage.CREATING
     ready = life.stage is Stage.RUNNING and healthy
-    return core_v1.PodStatus(
+    return msgspec.structs.replace(
+        before,
         phase=_phase(life),
         conditions=_conditions(pod, life, names, ready=ready, initialized=initialized, now=now),
         start_time=before.start_time or whole_seconds(now),
@@ -46,8 +48,6 @@ def pod_status(
         host_ips=[core_v1.HostIP(ip=placement.host_ip)],
         pod_ip=placement.pod_ip if has_ip else None,
         pod_ips=[core_v1.PodIP(ip=placement.pod_ip)] if has_ip else None,
-        qos_class=before.qos_class,
-        nominated_node_name=before.nominated_node_name,
         observed_generation=pod.metadata.generation,
         init_container_statuses=[
             _init_status(pod, container, life, initialized=initialized) for container in pod.spec.init_containers or ()
