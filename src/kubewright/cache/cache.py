@@ -7,13 +7,12 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn, TypeVar, cast
 
-from structlog.typing import FilteringBoundLogger
-
 from kubewright.api import Clock, Resource, ResourceInfo
 from kubewright.cache.informer import Indexer, Informer
 from kubewright.cache.scope import Scope
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels
+from kubewright.telemetry import Log
 
 __all__ = ["Cache"]
 
@@ -32,7 +31,7 @@ class Cache:
         *,
         clock: Clock | None = None,
         rng: random.Random | None = None,
-        log: FilteringBoundLogger | None = None,
+        log: Log | None = None,
     ) -> None:
         self._client = client
         self._clock = clock or client.clock

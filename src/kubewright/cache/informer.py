@@ -8,9 +8,6 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, NoReturn, TypeVar
 
-import structlog
-from structlog.typing import FilteringBoundLogger
-
 from kubewright.api import Clock, DecodeError, Resource, decode, resource_info
 from kubewright.cache.entry import Entry, parse_entry
 from kubewright.cache.events import Change, Event, EventType
@@ -21,6 +18,7 @@ from kubewright.cache.state import InformerState, Phase
 from kubewright.cache.store import ListBegun, Store
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels, as_selector
+from kubewright.telemetry import Log, null_log
 
 __all__ = ["Indexer", "Informer"]
 
@@ -54,7 +52,7 @@ class Informer(Generic[R]):
         indexes: Mapping[str, Indexer[R]] | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
-        log: FilteringBoundLogger | None = None,
+        log: Log | None = None,
     ) -> None:
         self.kind = kind
         self.info = resource_info(kind)
@@ -66,8 +64,9 @@ class Informer(Generic[R]):
         self._watchers: list[Callable[[InformerState], None]] = []
         self._state = InformerState(Phase.STARTING)
         self._synced = asyncio.Event()
-        base: FilteringBoundLogger = log or structlog.get_logger("kubewright.cache")
-        self._log = base.bind(resource=self.info.qualified_plural, **({"namespace": namespace} if namespace else {}))
+        self._log = (log or null_log()).bind(
+            resource=self.info.qualified_plural, **({"namespace": namespace} if namespace else {})
+        )
         self._reflector = Reflector(
             client.rest,
             self.info,

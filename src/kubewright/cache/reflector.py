@@ -15,7 +15,6 @@ from typing import NoReturn, Protocol
 
 import msgspec
 from msgspec import Struct
-from structlog.typing import FilteringBoundLogger
 
 from kubewright.api import ApiError, Clock, DecodeError, Gone, NotFound, ResourceInfo, split_list
 from kubewright.cache.entry import Entry, parse_entry
@@ -25,6 +24,7 @@ from kubewright.client.requests import Fields, Labels, selection
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError
 from kubewright.client.watch import WatchEvent
+from kubewright.telemetry import Log
 
 __all__ = ["Outcome", "Pause", "Plan", "Reflector", "Sink", "next_plan"]
 
@@ -140,7 +140,7 @@ class Reflector:
         fields: Fields | None = None,
         clock: Clock,
         rng: random.Random,
-        log: FilteringBoundLogger,
+        log: Log,
     ) -> None:
         self._rest = rest
         self._info = info
