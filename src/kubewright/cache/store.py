@@ -4,18 +4,19 @@ The rules
     Resource versions order all states of one resource. Per key the newest state wins, whether a watch, a list or the
     answer to our own write brought it.
 
-    A *tombstone* marks an object (by UID) that we know to be gone: states of it that still come down the watch are
-    ignored. One with a resource version hides states up to that version; one without (the answer to a DELETE has none)
-    hides all of them, since UIDs are not reused. It ends when the watch has passed it, or with a list begun after it.
+    What an own write removed leaves a *tombstone*, or events still on their way would bring it back. Where the answer
+    has a version (the object left the selection, or its last finalizer went), states of the key up to that version are
+    hidden. The answer to a DELETE has none: all states of that UID are hidden, since UIDs are not reused. Tombstones
+    end when the watch has passed them, or with a list begun after them.
 
     ``progress`` is how far the watch has told everything. An own write's answer that arrives after the watch has passed
     it, for an object the store does not have, is about an object that is gone: it is ignored.
 
-    The one gap: the answer to a DELETE has no version, so when it ends an object that we never saw while we still show
-    its predecessor of the same name, the predecessor stays until the watch has told of both.
-
     A list shows the state at one version at least as new as its request (lists are consistent reads). Only own writes
     whose answers came after its request, and are newer than it, survive it.
+
+    The one gap: since the answer to a DELETE has no version, one that ends an object we never saw, while we still show
+    its predecessor of the same name, leaves the predecessor until the watch has told of both.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from kubewright.cache.scope import Scope
 
 __all__ = ["ListBegun", "Store"]
 
-_STRAY_TOMBSTONES = 1000
-"""How many tombstones without a version are kept for objects that the store does not hold."""
+_STRAYS = 1000
+"""How many UIDs of deleted objects are kept of which the watch may never say again that they are gone."""
 
 
 class ListBegun(Struct, frozen=True):
@@ -40,8 +41,10 @@ class ListBegun(Struct, frozen=True):
     writes: int
 
 
-class _Tombstone(Struct, frozen=True):
-    version: int | None
+class _Floor(Struct, frozen=True):
+    """Up to which version states of a key are hidden, and which own write said so."""
+
+    version: int
     write: int
 
 
@@ -54,7 +57,8 @@ class Store:
         self._progress = 0
         self._writes = 0
         self._own: dict[Key, int] = {}
-        self._tombstones: dict[str, _Tombstone] = {}
+        self._floors: dict[Key, _Floor] = {}
+        self._deleted: dict[str, int] = {}
         self._strays: dict[str, None] = {}
 
     def __len__(self) -> int:
@@ -76,7 +80,12 @@ class Store:
     def remove(self, entry: Entry) -> list[Change]:
         """DELETED: gone, or no longer selected; ``entry`` is its last state at the version of its going."""
         self._progress = max(self._progress, entry.resource_version)
-        self._end_tombstone(entry)
+        if entry.uid in self._deleted:
+            # not the end: DELETED may mean "no longer selected", and the object may have come back before we deleted it
+            self._stray(entry.uid)
+        floor = self._floors.get(entry.key)
+        if floor is not None and floor.version <= entry.resource_version:
+            del self._floors[entry.key]
         present = self._entries.get(entry.key)
         if present is None or present.resource_version > entry.resource_version:
             return []
@@ -85,9 +94,8 @@ class Store:
     def advance(self, version: int) -> None:
         """A bookmark: the watch has told everything up to ``version``."""
         self._progress = max(self._progress, version)
-        passed = [uid for uid, grave in self._tombstones.items() if grave.version and grave.version <= version]
-        for uid in passed:
-            del self._tombstones[uid]
+        for key in [key for key, floor in self._floors.items() if floor.version <= version]:
+            del self._floors[key]
 
     # what our own writes say
 
@@ -96,10 +104,12 @@ class Store:
         if not self._scope.covers(entry.namespace):
             return []
         if entry.ended or not self._scope.selects(entry):
-            return self._bury(entry.key, entry.uid, entry.resource_version)
+            return self._end(entry.key, entry.resource_version)
         present = self._entries.get(entry.key)
         if entry.resource_version <= self._progress and (present is None or present.uid != entry.uid):
             return []
+        if entry.uid in self._deleted:
+            return self._end(entry.key, entry.resource_version)
         changes = self._newer(entry)
         if changes:
             self._writes += 1
@@ -108,27 +118,25 @@ class Store:
 
     def forget(self, key: Key, uid: str) -> list[Change]:
         """An own DELETE ended the object at once."""
-        return self._bury(key, uid, None) if self._scope.covers(key[0]) else []
-
-    def _bury(self, key: Key, uid: str, version: int | None) -> list[Change]:
-        """The object ended, or left the selection, at ``version``; None when the answer did not tell."""
-        present = self._entries.get(key)
-        if present is not None and present.uid != uid:
-            present = None
-        if version is not None:
-            passed = self._progress >= version if present is None else present.resource_version > version
-            if passed:
-                return []
-        grave = self._tombstones.get(uid)
-        if grave is not None:
-            version = None if version is None or grave.version is None else max(version, grave.version)
+        if not self._scope.covers(key[0]):
+            return []
         self._writes += 1
-        self._tombstones[uid] = _Tombstone(version, self._writes)
-        if present is not None:
-            return self._drop(present)
-        if version is None:
-            self._bound(uid)
-        return []
+        self._deleted[uid] = self._writes
+        present = self._entries.get(key)
+        if present is None or present.uid != uid:
+            self._stray(uid)
+            return []
+        return self._drop(present)
+
+    def _end(self, key: Key, version: int) -> list[Change]:
+        """What the key had up to ``version`` is gone, or no longer selected."""
+        present = self._entries.get(key)
+        if version < present.resource_version if present else version <= self._progress:
+            return []
+        self._writes += 1
+        floor = self._floors.get(key)
+        self._floors[key] = _Floor(max(version, floor.version) if floor else version, self._writes)
+        return self._drop(present) if present else []
 
     # what a list says
 
@@ -138,7 +146,7 @@ class Store:
 
     def replace(self, entries: Iterable[Entry], version: int, begun: ListBegun) -> list[Change]:
         """Swaps the whole content for a list's, and returns the differences; see the rules above."""
-        listed = {entry.key: entry for entry in entries if not self._buried(entry, since=begun.writes)}
+        listed = {entry.key: entry for entry in entries if not self._hidden(entry, since=begun.writes)}
         restarted = version < self._progress  # another history: its numbers can't be compared with ours
         for key, present in self._entries.items():
             own = self._own.get(key, 0) > begun.writes and not restarted
@@ -149,14 +157,15 @@ class Store:
         before, self._entries = self._entries, listed
         self._progress = version
         self._own = {key: write for key, write in self._own.items() if write > begun.writes and key in listed}
-        self._tombstones = {uid: grave for uid, grave in self._tombstones.items() if grave.write > begun.writes}
-        self._strays = {uid: None for uid in self._strays if uid in self._tombstones}
+        self._floors = {key: floor for key, floor in self._floors.items() if floor.write > begun.writes}
+        self._deleted = {uid: write for uid, write in self._deleted.items() if write > begun.writes}
+        self._strays = {uid: None for uid in self._strays if uid in self._deleted}
         gone = [change for key, old in before.items() if key not in listed for change in _steps(old, None)]
         return gone + [change for key, new in listed.items() for change in _steps(before.get(key), new)]
 
     def _newer(self, entry: Entry) -> list[Change]:
         present = self._entries.get(entry.key)
-        if self._buried(entry) or (present is not None and present.resource_version >= entry.resource_version):
+        if self._hidden(entry) or (present is not None and present.resource_version >= entry.resource_version):
             return []
         self._entries[entry.key] = entry
         self._own.pop(entry.key, None)
@@ -167,29 +176,19 @@ class Store:
         self._own.pop(present.key, None)
         return _steps(present, None)
 
-    def _end_tombstone(self, entry: Entry) -> None:
-        grave = self._tombstones.get(entry.uid)
-        if grave is None:
-            return
-        if grave.version is None:
-            # DELETED may mean "no longer selected", and the object may come back into the selection before it goes
-            self._bound(entry.uid)
-        elif grave.version <= entry.resource_version:
-            del self._tombstones[entry.uid]
-
-    def _bound(self, uid: str) -> None:
-        """Keeps a tombstone of which we may never hear again, and lets the oldest such one go."""
+    def _stray(self, uid: str) -> None:
         self._strays[uid] = None
-        if len(self._strays) > _STRAY_TOMBSTONES:
+        if len(self._strays) > _STRAYS:
             oldest = next(iter(self._strays))
             del self._strays[oldest]
-            self._tombstones.pop(oldest, None)
+            self._deleted.pop(oldest, None)
 
-    def _buried(self, entry: Entry, *, since: int = 0) -> bool:
-        grave = self._tombstones.get(entry.uid)
-        if grave is None or grave.write <= since:
-            return False
-        return grave.version is None or entry.resource_version <= grave.version
+    def _hidden(self, entry: Entry, *, since: int = 0) -> bool:
+        """Whether a tombstone laid after own write number ``since`` covers this state."""
+        floor = self._floors.get(entry.key)
+        if floor is not None and floor.write > since and entry.resource_version <= floor.version:
+            return True
+        return self._deleted.get(entry.uid, 0) > since
 
 
 def _steps(old: Entry | None, new: Entry | None) -> list[Change]:

@@ -37,6 +37,9 @@ _RBAC = "rbac.authorization.k8s.io"
 
 
 def namespace(obj: Json) -> None:
+    metadata = obj["metadata"]
+    if name := metadata.get("name"):
+        metadata["labels"] = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": name}  # KEP-2161
     obj.setdefault("spec", {})
     obj.setdefault("status", {}).setdefault("phase", "Active")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from kubewright.devcluster.builtin.definitions import PREFIX, definitions
 from kubewright.devcluster.builtin.scalars import SCALARS, Mismatch, Scalar, json_type
-from kubewright.devcluster.builtin.zeroes import keeps_zero
+from kubewright.devcluster.builtin.zeroes import always_written, keeps_zero
 
 __all__ = ["WireType", "wire_type"]
 
@@ -147,7 +147,7 @@ class _StructType(WireType):
     def fields(self) -> dict[str, _Field]:
         if self._found is None:
             schema = definitions()[self._definition]
-            required = schema.get("required", ())
+            required = always_written(self._definition)
             self._found = {
                 name: _Field(
                     _type_of(property_schema),

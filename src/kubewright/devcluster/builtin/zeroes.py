@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kubewright.devcluster.builtin.definitions import definitions
 
-__all__ = ["keeps_zero"]
+__all__ = ["always_written", "keeps_zero"]
 
 _VANISHING: dict[str, str] = {
     "admissionregistration.v1.ValidatingAdmissionPolicyStatus": "observedGeneration",
@@ -82,6 +82,16 @@ _STAYING: dict[str, str] = {
     "rbac.v1.Role": "rules",
     "storage.v1.StorageClass": "reclaimPolicy volumeBindingMode",
 }
+
+
+_UNMARKED: dict[str, str] = {"apps.v1.StatefulSetStatus": "availableReplicas"}
+"""Written even when absent, though the published schema does not list them as required."""
+
+
+def always_written(definition: str) -> frozenset[str]:
+    """The fields of a definition that are on the wire whatever was given."""
+    short = ".".join(definition.rsplit(".", 3)[-3:])
+    return frozenset(definitions()[definition].get("required", ())) | frozenset(_UNMARKED.get(short, "").split())
 
 
 def keeps_zero(definition: str, field: str) -> bool:
