@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -104,10 +105,10 @@ class BuiltinStrategy:
         if self._status_apart:
             fresh.pop("status", None)
             if "status" in old:
-                fresh["status"] = old["status"]
+                fresh["status"] = deepcopy(old["status"])  # what follows edits in place, and the old object is shared
         match self._key:
             case ("", "Namespace"):
-                fresh["spec"] = old.get("spec", {})
+                fresh["spec"] = deepcopy(old.get("spec", {}))
             case ("", "Service"):
                 allocation.inherit(fresh, old)
                 others = [
