@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from kubewright.api import ApiError, NotFound, SystemClock, resource_info
+from kubewright.api import ApiError, NotFound, ResourceInfo, SystemClock, resource_info
 from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
@@ -115,9 +115,9 @@ class _Session:
         with progress.shown():
             await apply_manifests(client, self._wanted)
             await self._all_ready(client, timeout)
-        if timeout is None and not self._stop.is_set():
-            self._invite(cluster)
-            with progress.shown():
+            if timeout is None and not self._stop.is_set():
+                for line in self._invitation(cluster):
+                    progress.say(line)
                 await self._stop.wait()
 
     async def _all_ready(self, client: Client, timeout: float | None) -> None:
@@ -143,22 +143,28 @@ class _Session:
             return Readiness(False, "it was deleted")
         return readiness(msgspec.json.decode(raw))
 
-    def _invite(self, cluster: DevCluster) -> None:
+    def _invitation(self, cluster: DevCluster) -> list[str]:
         """What to try next, in another terminal."""
         kinds = [resource_info(kind) for spec in self._operator.controllers for kind in (spec.kind, *spec.owns)]
-        names = ",".join(dict.fromkeys(_shortest(info.short_names, info.plural) for info in kinds))
+        names = ",".join(dict.fromkeys(_shortest(info) for info in kinds))
         commands = [f"kubectl get {names}"]
         for manifest in self._wanted[:1]:
-            name = _shortest(manifest.info.short_names, manifest.info.plural)
-            one = f"{name} {manifest.name} -n {manifest.namespace}" if manifest.namespace else f"{name} {manifest.name}"
+            one = f"{_shortest(manifest.info)} {manifest.name}"
+            if manifest.namespace:
+                one += f" -n {manifest.namespace}"
             commands.append(f"kubectl describe {one}")
             commands.append(f"kubectl scale {one} --replicas=5" if manifest.info.scale else f"kubectl delete {one}")
-        click.echo("\nTry, in another terminal:\n")
-        click.echo(f"  export KUBECONFIG={shlex.quote(str(cluster.kubeconfig))}")
-        for line in commands:
-            click.echo(f"  {line}")
-        click.echo("\nCtrl-C stops the operator and the cluster.\n")
+        return [
+            "",
+            "Try, in another terminal:",
+            "",
+            f"  export KUBECONFIG={shlex.quote(str(cluster.kubeconfig))}",
+            *(f"  {command}" for command in commands),
+            "",
+            "Ctrl-C stops the operator and the cluster.",
+            "",
+        ]
 
 
-def _shortest(short_names: tuple[str, ...], plural: str) -> str:
-    return short_names[0] if short_names else plural
+def _shortest(info: ResourceInfo) -> str:
+    return info.short_names[0] if info.short_names else info.plural

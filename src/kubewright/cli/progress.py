@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -12,6 +12,7 @@ import msgspec
 from kubewright.api import resource_info
 from kubewright.cache import Event, Informer
 from kubewright.cli.readiness import summary
+from kubewright.controller import Mapper, owned_by
 from kubewright.operator import Manager
 
 if TYPE_CHECKING:
@@ -32,21 +33,33 @@ class Progress:
         self._live: Live | None = None
         self._order: dict[str, int] = {}
         for controller in manager.controllers:
-            spec = controller.spec
-            for kind in (spec.kind, *spec.owns, *(watch.kind for watch in spec.watches)):
-                self._follow(manager.cache.informer(kind))
+            spec, info = controller.spec, resource_info(controller.spec.kind)
+            self._follow(manager.cache.informer(spec.kind), lambda _: True)
+            for kind in spec.owns:
+                self._follow(manager.cache.informer(kind), _any(owned_by(info)))
+            for watch in spec.watches:
+                self._follow(manager.cache.informer(watch.kind), _any(watch.to))
 
-    def _follow(self, informer: Informer[Any]) -> None:
-        kind = resource_info(informer.kind).kind
+    def _follow(self, informer: Informer[Any], wanted: Callable[[Any], bool]) -> None:
+        """``wanted``: whether an object has to do with what the operator reconciles."""
+        kind = informer.info.kind
         if kind in self._order:
             return
         self._order[kind] = len(self._order)
 
         def changed(event: Event[Any]) -> None:
             namespace, name = event.key
-            self._changed((kind, namespace, name), event.new)
+            if wanted(event.obj):
+                self._changed((kind, namespace, name), event.new)
 
         informer.subscribe(changed)
+
+    def say(self, line: str) -> None:
+        """Prints a line, above the table where there is one."""
+        if self._live is not None:
+            self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=self._stream, flush=True)
 
     def _changed(self, row: _Row, raw: bytes | None) -> None:
         state = "gone" if raw is None else summary(msgspec.json.decode(raw))
@@ -57,10 +70,10 @@ class Progress:
         else:
             self._rows[row] = state
         if self._live is not None:
-            self._live.update(self._table())
+            self._live.update(self._table(), refresh=True)
         elif not self._stream.isatty():
             kind, namespace, name = row
-            print(f"{kind} {f'{namespace}/' if namespace else ''}{name}: {state}", file=self._stream, flush=True)
+            self.say(f"{kind} {f'{namespace}/' if namespace else ''}{name}: {state}")
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -81,12 +94,17 @@ class Progress:
 
     def _table(self) -> Table:
         from rich.table import Table  # noqa: PLC0415 - only where something is shown
+        from rich.text import Text  # noqa: PLC0415
 
         table = Table("Kind", "Namespace", "Name", "State", box=None, pad_edge=False)
         for row in sorted(self._rows, key=lambda row: (self._order[row[0]], row)):
             state = self._rows[row]
-            table.add_row(*row, f"[{_colour(state)}]{state}[/]")
+            table.add_row(*row, Text(state, style=_colour(state)))
         return table
+
+
+def _any(to: Mapper) -> Callable[[Any], bool]:
+    return lambda obj: any(True for _ in to(obj))
 
 
 def _colour(state: str) -> str:
