@@ -1,0 +1,57 @@
+"""Which server each case runs against, and the open servers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.conformance.registry import all_cases
+from tests.conformance.targets import EMBEDDED, Server, Target, open_server
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every case against the embedded cluster, and against each given server that knows its truth."""
+    if "target" not in metafunc.fixturenames:
+        return
+    given: list[str] = metafunc.config.getoption("--against")
+    targets = [*(_target(text) for text in given), Target(EMBEDDED)]  # so that what is recorded is compared at once
+    pairs = [
+        (case, target)
+        for target in targets
+        for case in all_cases()
+        if target.name == EMBEDDED or target.name in case.truths
+    ]
+    ids = [f"{target.name}-{case.subject}-{case.name}" for case, target in pairs]
+    metafunc.parametrize(("case", "target"), pairs, ids=ids)
+
+
+def _target(text: str) -> Target:
+    name, equals, file = text.partition("=")
+    if name not in {"1.20", "1.36"} or not equals or not Path(file).is_file():
+        raise pytest.UsageError(
+            f"--against {text}: give NAME=KUBECONFIG, with NAME 1.20 or 1.36 and a file that exists"
+        )
+    return Target(name, Path(file))
+
+
+class Servers:
+    """Opens each target when the first case needs it."""
+
+    def __init__(self, stack: AsyncExitStack) -> None:
+        self._stack = stack
+        self._open: dict[str, Server] = {}
+
+    async def get(self, target: Target) -> Server:
+        if target.name not in self._open:
+            self._open[target.name] = await self._stack.enter_async_context(open_server(target))
+        return self._open[target.name]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def servers() -> AsyncIterator[Servers]:
+    async with AsyncExitStack() as stack:
+        yield Servers(stack)

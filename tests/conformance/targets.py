@@ -1,0 +1,90 @@
+"""The servers that cases run against: the embedded cluster always, others as given on the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kubewright.client import HttpRequest, Transport
+from kubewright.client.https import HttpsTransport
+from kubewright.client.kubeconfig import load_kubeconfig
+from kubewright.devcluster.cluster import DevCluster
+from kubewright.devcluster.controllers import Simulation
+from tests.conformance.resources import definitions
+from tests.conformance.world import World
+
+__all__ = ["EMBEDDED", "Server", "Target", "open_server"]
+
+EMBEDDED = "embedded"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server to open: ``embedded``, or ``1.20`` or ``1.36`` with a kubeconfig."""
+
+    name: str
+    kubeconfig: Path | None = None
+
+    @property
+    def real(self) -> bool:
+        return self.kubeconfig is not None
+
+
+class Server:
+    """An open target with the suite's own definitions in it."""
+
+    def __init__(self, target: Target, transport: Transport) -> None:
+        self.target = target
+        self.transport = transport
+        self._random = random.Random()
+
+    @asynccontextmanager
+    async def world(self) -> AsyncIterator[World]:
+        """A namespace for one case, deleted afterwards."""
+        namespace = f"case-{self._random.getrandbits(40):010x}"
+        world = World(self.transport, namespace=namespace, real=self.target.real)
+        created = await world.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+        assert created.status == 201, created.body
+        if self.target.name == "1.20":  # its admission wants it for every pod
+            await world.eventually("/api/v1/namespaces/{ns}/serviceaccounts/default", status=200)
+        yield world
+        await world.delete("/api/v1/namespaces/{ns}")
+
+
+@asynccontextmanager
+async def open_server(target: Target) -> AsyncIterator[Server]:
+    if target.kubeconfig is None:
+        quick = Simulation(ready_after=0.05, stop_after=0.02)
+        async with DevCluster(rng=random.Random(), simulation=quick) as cluster:
+            yield await _prepared(target, cluster.transport())
+        return
+    transport = HttpsTransport(load_kubeconfig([target.kubeconfig]))
+    try:
+        yield await _prepared(target, transport)
+    finally:
+        await transport.close()
+
+
+async def _prepared(target: Target, transport: Transport) -> Server:
+    """Installs the definitions and waits until every one is served."""
+    for definition in definitions():
+        spec = definition["spec"]
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        body = json.dumps(definition).encode()
+        await transport.request(HttpRequest("POST", path, (), {"content-type": "application/json"}, body))
+        for version in spec["versions"]:
+            if version["served"]:
+                await _served(transport, f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}")
+    return Server(target, transport)
+
+
+async def _served(transport: Transport, path: str) -> None:
+    """A real server serves a definition some time after accepting it."""
+    async with asyncio.timeout(30):
+        while (await transport.request(HttpRequest("GET", path))).status != 200:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.1)

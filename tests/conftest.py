@@ -1,0 +1,19 @@
+"""Options of the suite."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("conformance")
+    group.addoption(
+        "--against",
+        action="append",
+        default=[],
+        metavar="NAME=KUBECONFIG",
+        help="run the conformance cases against this server too; NAME is 1.20 or 1.36 and says what it knows",
+    )
+    group.addoption(
+        "--record", action="store_true", help="take down what the given servers answer as what every server must answer"
+    )
