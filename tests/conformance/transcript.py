@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 __all__ = ["Transcript"]
@@ -28,19 +29,37 @@ _TIMES = frozenset(
 _HEADERS = ("content-type", "warning", "retry-after", "allow", "location")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_MOMENTS = (
+    (re.compile(r"too old resource version: \d+ \(\d+\)"), "too old resource version: <asked> (<oldest>)"),
+    (re.compile(r"(?<=, current: )\d+"), "<now>"),
+)
+"""Versions in messages that are those of a whole server."""
 
 
 class Transcript:
     """Takes down answers; `steps` gives them with symbols for what no two runs share.
 
-    UIDs become ``uid-1``, ``uid-2``… in order of appearance, resource versions ``rv-1``, ``rv-2``… in order of size (so
-    that which is newer still shows), times ``<time>``, and the case's own namespace ``<namespace>``.
+    UIDs become ``uid-1``, ``uid-2``… in order of appearance, resource versions of objects ``rv-1``, ``rv-2``… in order of
+    size (so that which is newer still shows), times ``<time>``, and the case's own namespace ``<namespace>``. A list and
+    a bookmark carry the version of a whole server, which does other things too: it becomes ``<now>`` when nothing newer was
+    taken down before, else ``<as of STEP>`` when it is that of an earlier list, else that of an object.
     """
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
         """Names made for this run → their symbols."""
+        self._newest = 0
+        self._lists: dict[int, str] = {}
+        """The versions of earlier steps' lists → the step."""
         self._raw: list[dict[str, Any]] = []
+
+    def name(self, text: str, symbol: str) -> None:
+        """Makes comparable what only this run has."""
+        self._names[text] = symbol
+
+    def register(self, name: str, symbol: str) -> None:
+        """``name`` was made for this run; it is taken down as ``symbol``."""
+        self._names[name] = symbol
 
     def add(self, label: str, **taken: Any) -> None:
         self._raw.append({"step": label, **taken})
@@ -50,20 +69,30 @@ class Transcript:
         self.add(label, status=status, headers=kept, body=body)
 
     def steps(self) -> list[dict[str, Any]]:
-        versions = sorted(set(_versions(self._raw)))
+        versions = sorted({version for version, of_list in _versions(self._raw) if not of_list})
         symbols = {str(version): f"rv-{rank}" for rank, version in enumerate(versions, start=1)}
         uids: dict[str, str] = {}
-        cleaned: list[dict[str, Any]] = [self._clean(step, symbols, uids) for step in self._raw]
+        self._newest, self._lists = 0, {}
+        cleaned: list[dict[str, Any]] = []
+        for step in self._raw:
+            cleaned.append(self._clean(step, symbols, uids))
+            for version, of_list in _versions(step):
+                self._newest = max(self._newest, version)
+                if of_list:
+                    self._lists.setdefault(version, step["step"])
         return cleaned
 
     def _clean(self, value: Any, versions: dict[str, str], uids: dict[str, str], key: str = "") -> Any:
         if isinstance(value, dict):
-            return {
+            cleaned = {
                 self._text(name, versions, uids): self._clean(item, versions, uids, name)
                 for name, item in value.items()
             }
+            if _is_list(value, key) and (own := _own_version(value)):
+                cleaned["metadata"]["resourceVersion"] = self._moment(own, versions)
+            return cleaned
         if isinstance(value, list):
-            return [self._clean(item, versions, uids, key) for item in value]
+            return [self._clean(item, versions, uids, _bookmark(item) or key) for item in value]
         if not isinstance(value, str):
             return value
         if key in _TIMES:
@@ -74,22 +103,47 @@ class Transcript:
             return versions.get(value, value)
         return self._text(value, versions, uids)
 
+    def _moment(self, version: int, versions: dict[str, str]) -> str:
+        if version >= self._newest:
+            return "<now>"
+        if version in self._lists:
+            return f"<as of {self._lists[version]}>"
+        return versions.get(str(version), "<other>")
+
     def _text(self, text: str, versions: dict[str, str], uids: dict[str, str]) -> str:
         text = _UID.sub(lambda match: uids.setdefault(match[0], f"uid-{len(uids) + 1}"), text)
         text = _STAMP.sub("<time>", text)
+        for pattern, symbol in _MOMENTS:
+            text = pattern.sub(symbol, text)
         for name, symbol in self._names.items():
             text = text.replace(name, symbol)
         return re.sub(r"\d{2,}", lambda match: versions.get(match[0], match[0]), text)
 
 
-def _versions(value: Any) -> list[int]:
+def _versions(value: Any, key: str = "") -> Iterator[tuple[int, bool]]:
+    """The resource versions in an answer, and whether each is a list's or a bookmark's."""
     if isinstance(value, dict):
-        own = value.get("resourceVersion")
-        found = [int(own)] if isinstance(own, str) and own.isdecimal() and own != "0" else []
-        return found + [version for item in value.values() for version in _versions(item)]
-    if isinstance(value, list):
-        return [version for item in value for version in _versions(item)]
-    return []
+        if own := _own_version(value):
+            yield own, _is_list(value, key)
+        for name, item in value.items():
+            yield from _versions(item, key if name == "object" else name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _versions(item, _bookmark(item))
+
+
+def _own_version(value: dict[str, Any]) -> int:
+    metadata = value.get("metadata")
+    own = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    return int(own) if isinstance(own, str) and own.isdecimal() else 0
+
+
+def _bookmark(event: Any) -> str:
+    return "BOOKMARK" if isinstance(event, dict) and event.get("type") == "BOOKMARK" else ""
+
+
+def _is_list(value: dict[str, Any], key: str) -> bool:
+    return key == "BOOKMARK" or isinstance(value.get("items"), list) or "rows" in value
 
 
 def pretty(steps: list[dict[str, Any]]) -> str:

@@ -59,6 +59,12 @@ class World:
         """Whether another server than the embedded one is asked: slower, and with work of its own going on."""
         self.transcript = Transcript({namespace: "<namespace>"})
 
+    def unique(self, stem: str) -> str:
+        """A name that no other run has, for what lives in no namespace; taken down as ``<stem>``."""
+        name = f"{stem}-{self.namespace.rpartition('-')[2]}"
+        self.transcript.register(name, f"<{stem}>")
+        return name
+
     async def send(
         self,
         method: str,
