@@ -15,5 +15,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the conformance cases against this server too; NAME is 1.20 or 1.36 and says what it knows",
     )
     group.addoption(
+        "--etcd",
+        action="append",
+        default=[],
+        metavar="NAME=URL",
+        help="the etcd of that server; without it the cases in which a server forgets its history skip it",
+    )
+    group.addoption(
         "--record", action="store_true", help="take down what the given servers answer as what every server must answer"
     )

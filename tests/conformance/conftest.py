@@ -18,7 +18,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "target" not in metafunc.fixturenames:
         return
     given: list[str] = metafunc.config.getoption("--against")
-    targets = [*(_target(text) for text in given), Target(EMBEDDED)]  # so that what is recorded is compared at once
+    etcd = dict(text.split("=", 1) for text in metafunc.config.getoption("--etcd"))
+    targets = [
+        *(_target(text, etcd) for text in given),
+        Target(EMBEDDED),
+    ]  # so that what is recorded is compared at once
     pairs = [
         (case, target)
         for target in targets
@@ -29,13 +33,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("case", "target"), pairs, ids=ids)
 
 
-def _target(text: str) -> Target:
+def _target(text: str, etcd: dict[str, str]) -> Target:
     name, equals, file = text.partition("=")
     if name not in {"1.20", "1.36"} or not equals or not Path(file).is_file():
         raise pytest.UsageError(
             f"--against {text}: give NAME=KUBECONFIG, with NAME 1.20 or 1.36 and a file that exists"
         )
-    return Target(name, Path(file))
+    return Target(name, Path(file), etcd.get(name, ""))
 
 
 class Servers:

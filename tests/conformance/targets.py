@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+import aiohttp
 
 from kubewright.client import HttpRequest, Transport
 from kubewright.client.https import HttpsTransport
@@ -25,10 +28,14 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True)
 class Target:
-    """A server to open: ``embedded``, or ``1.20`` or ``1.36`` with a kubeconfig."""
+    """A server to open: ``embedded``, or ``1.20`` or ``1.36`` with a kubeconfig.
+
+    ``etcd`` is the URL of the server's etcd, for the cases in which it forgets its history.
+    """
 
     name: str
     kubeconfig: Path | None = None
+    etcd: str = ""
 
     @property
     def real(self) -> bool:
@@ -38,16 +45,17 @@ class Target:
 class Server:
     """An open target with the suite's own definitions in it."""
 
-    def __init__(self, target: Target, transport: Transport) -> None:
+    def __init__(self, target: Target, transport: Transport, compact: Callable[[int], Awaitable[None]] | None) -> None:
         self.target = target
         self.transport = transport
+        self._compact = compact
         self._random = random.Random()
 
     @asynccontextmanager
     async def world(self) -> AsyncIterator[World]:
         """A namespace for one case, deleted afterwards."""
         namespace = f"case-{self._random.getrandbits(40):010x}"
-        world = World(self.transport, namespace=namespace, real=self.target.real)
+        world = World(self.transport, namespace=namespace, real=self.target.real, compact=self._compact)
         created = await world.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         assert created.status == 201, created.body
         if self.target.name == "1.20":  # its admission wants it for every pod
@@ -61,16 +69,31 @@ async def open_server(target: Target) -> AsyncIterator[Server]:
     if target.kubeconfig is None:
         quick = Simulation(ready_after=0.05, stop_after=0.02)
         async with DevCluster(rng=random.Random(), simulation=quick) as cluster:
-            yield await _prepared(target, cluster.transport())
+
+            async def forget(revision: int) -> None:
+                cluster.server.store.compact(revision)
+
+            await _prepare(cluster.transport())
+            yield Server(target, cluster.transport(), forget)
         return
     transport = HttpsTransport(load_kubeconfig([target.kubeconfig]))
     try:
-        yield await _prepared(target, transport)
+        await _prepare(transport)
+        yield Server(target, transport, partial(_compact, target.etcd) if target.etcd else None)
     finally:
         await transport.close()
 
 
-async def _prepared(target: Target, transport: Transport) -> Server:
+async def _compact(etcd: str, revision: int) -> None:
+    """Tells etcd, which has a JSON API beside its own."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{etcd}/v3/kv/compaction", json={"revision": str(revision), "physical": True}) as answer,
+    ):
+        answer.raise_for_status()
+
+
+async def _prepare(transport: Transport) -> None:
     """Installs the definitions and waits until every one is served."""
     for definition in definitions():
         spec = definition["spec"]
@@ -80,7 +103,6 @@ async def _prepared(target: Target, transport: Transport) -> Server:
         for version in spec["versions"]:
             if version["served"]:
                 await _served(transport, f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}")
-    return Server(target, transport)
 
 
 async def _served(transport: Transport, path: str) -> None:

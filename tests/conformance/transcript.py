@@ -76,20 +76,20 @@ class Transcript:
         cleaned: list[dict[str, Any]] = []
         for step in self._raw:
             cleaned.append(self._clean(step, symbols, uids))
-            for version, of_list in _versions(step):
-                self._newest = max(self._newest, version)
-                if of_list:
-                    self._lists.setdefault(version, step["step"])
+            for version in (version for version, of_list in _versions(step) if of_list):
+                self._lists.setdefault(version, step["step"])
         return cleaned
 
     def _clean(self, value: Any, versions: dict[str, str], uids: dict[str, str], key: str = "") -> Any:
         if isinstance(value, dict):
             cleaned = {
-                self._text(name, versions, uids): self._clean(item, versions, uids, name)
+                self._text(name, versions, uids): self._clean(item, versions, uids, _inner(key, name))
                 for name, item in value.items()
             }
-            if _is_list(value, key) and (own := _own_version(value)):
+            own = _own_version(value)
+            if own and _is_list(value, key):
                 cleaned["metadata"]["resourceVersion"] = self._moment(own, versions)
+            self._newest = max(self._newest, own)
             return cleaned
         if isinstance(value, list):
             return [self._clean(item, versions, uids, _bookmark(item) or key) for item in value]
@@ -126,7 +126,7 @@ def _versions(value: Any, key: str = "") -> Iterator[tuple[int, bool]]:
         if own := _own_version(value):
             yield own, _is_list(value, key)
         for name, item in value.items():
-            yield from _versions(item, key if name == "object" else name)
+            yield from _versions(item, _inner(key, name))
     elif isinstance(value, list):
         for item in value:
             yield from _versions(item, _bookmark(item))
@@ -140,6 +140,11 @@ def _own_version(value: dict[str, Any]) -> int:
 
 def _bookmark(event: Any) -> str:
     return "BOOKMARK" if isinstance(event, dict) and event.get("type") == "BOOKMARK" else ""
+
+
+def _inner(key: str, name: str) -> str:
+    """Where ``name`` is, which in a bookmark's event is still the bookmark."""
+    return key if (key, name) == ("BOOKMARK", "object") else name
 
 
 def _is_list(value: dict[str, Any], key: str) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from kubewright.client import HttpRequest, HttpResponse, StreamingResponse, Transport
 from tests.conformance.transcript import Transcript
 
-__all__ = ["Answer", "Watch", "World"]
+__all__ = ["Answer", "CantCompact", "Watch", "World"]
 
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
@@ -28,7 +29,7 @@ class Answer:
     def __init__(self, response: HttpResponse) -> None:
         self.status = response.status
         self.headers = dict(response.headers)
-        self.body = _decoded(response.body)
+        self.body = _decoded(response.body, self.headers.get("content-encoding", ""))
 
     def __getitem__(self, key: str) -> Any:
         return self.body[key]
@@ -42,6 +43,10 @@ class Answer:
         return str(self.body["metadata"]["uid"])
 
 
+class CantCompact(Exception):
+    """The suite was not told how to make this server forget its history."""
+
+
 class World:
     """One case's way to one server.
 
@@ -52,12 +57,32 @@ class World:
     WAIT = 10.0
     """Seconds that a server is given for what it does by itself."""
 
-    def __init__(self, transport: Transport, *, namespace: str, real: bool) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        namespace: str,
+        real: bool,
+        compact: Callable[[int], Awaitable[None]] | None = None,
+    ) -> None:
         self.transport = transport
         self.namespace = namespace
         self.real = real
         """Whether another server than the embedded one is asked: slower, and with work of its own going on."""
         self.transcript = Transcript({namespace: "<namespace>"})
+        self._compact = compact
+
+    def future(self) -> str:
+        """A resource version that the server won't reach; taken down as ``<future>``."""
+        version = "9000000000000000"
+        self.transcript.name(version, "<future>")
+        return version
+
+    async def compact(self, revision: str) -> None:
+        """Makes the server forget what was before ``revision``. Raises `CantCompact`."""
+        if self._compact is None:
+            raise CantCompact
+        await self._compact(int(revision))
 
     def unique(self, stem: str) -> str:
         """A name that no other run has, for what lives in no namespace; taken down as ``<stem>``."""
@@ -133,12 +158,16 @@ class World:
         async with self.transport.stream(request) as response:
             yield Watch(response, self.transcript)
 
+    async def pause(self) -> None:
+        """Before asking again for what the server does by itself."""
+        await asyncio.sleep(0.05)
+
     async def eventually(self, path: str, **expected: Any) -> Answer:
         """Reads until the top-level fields, or ``status`` (the HTTP one), are as expected; AssertionError when they never are."""
         found = await self.get(path)
         async with asyncio.timeout(self.WAIT):
             while not _is(found, expected):
-                await asyncio.sleep(0.05)
+                await self.pause()
                 found = await self.get(path)
         return found
 
@@ -182,7 +211,9 @@ async def _lines(response: StreamingResponse) -> AsyncIterator[bytes]:
         yield rest
 
 
-def _decoded(body: bytes) -> Any:
+def _decoded(body: bytes, encoding: str) -> Any:
+    if encoding == "gzip" and body.startswith(b"\x1f\x8b"):  # over HTTPS it is read decompressed
+        body = gzip.decompress(body)
     try:
         return json.loads(body)
     except ValueError:
