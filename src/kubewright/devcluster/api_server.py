@@ -31,7 +31,7 @@ from kubewright.devcluster.object_meta import new_uid
 from kubewright.devcluster.options import flag
 from kubewright.devcluster.registry import Registry, Write
 from kubewright.devcluster.routing import route
-from kubewright.devcluster.statuses import StatusError
+from kubewright.devcluster.statuses import PageNotFoundError, StatusError
 from kubewright.devcluster.store import Store
 from kubewright.devcluster.verbs import Answer, Call, Stream, perform
 from kubewright.devcluster.watching import Watches
@@ -111,12 +111,14 @@ class ApiServer:
         if where is None:
             return _page_not_found(headers)
         resource = self.catalog.find(where.group, where.version, where.plural)
-        if resource is None and all(group.name != where.group for group in self.catalog.groups()):
+        if resource is None and all(each.custom for each in self.catalog if each.info.group == where.group):
             return _page_not_found(headers)
         pretty = _pretty(request)
         call = Call(request, where, resource, self.registry, self.watches, self.catalog, pretty=pretty)
         try:
             answer = perform(call)
+        except PageNotFoundError:
+            return _page_not_found(headers)
         except StatusError as error:
             return _json(
                 error.code, error.body, {**headers, **error.headers, **_warnings(call.warnings)}, pretty=pretty

@@ -163,7 +163,7 @@ def not_an_object(kind: str, value: Any, body: bytes) -> StatusError:
 
 
 _GO_TAG = 'json:"{},omitempty"'
-_LONGEST_SHOWN = 1024
+_LONGEST_SHOWN = 30
 
 
 def _shown(body: bytes) -> str:
@@ -171,8 +171,8 @@ def _shown(body: bytes) -> str:
     if not body:
         return "<empty>"
     shown = body[:_LONGEST_SHOWN]
-    text = shown.decode(errors="replace") if body.lstrip()[:1] == b"{" else shown.hex()
-    return text + (f" [truncated {len(body) - _LONGEST_SHOWN} chars]" if len(body) > _LONGEST_SHOWN else "")
+    text = shown.decode(errors="replace") if body[:1] == b"{" else shown.hex()
+    return text + (" ..." if len(body) > _LONGEST_SHOWN else "")
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> StatusError:

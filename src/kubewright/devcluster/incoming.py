@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.bodies import (
@@ -42,6 +42,8 @@ def load_object(headers: Mapping[str, str], body: bytes, kind: str, *, duplicate
             raise unsupported(BODY_TYPES)
     except ValueError as error:
         raise unrecognized(kind, f"couldn't get version/kind; json parse error: {error}", body) from error
+    if value is None:
+        value = {}  # which Go's decoder makes of null
     if not isinstance(value, dict):
         raise not_an_object(kind, value, body)
     return value, twice
@@ -66,22 +68,48 @@ def object_of_body(
     return known, (problems if validation == "Warn" else []) + warnings
 
 
-def object_of_patch(resource: ServedResource, obj: Any, validation: FieldValidation) -> tuple[Object, list[str]]:
-    """A patched object, and warnings about it."""
+def object_of_patch(
+    resource: ServedResource,
+    obj: Any,
+    validation: FieldValidation,
+    refusal: Callable[[str], tuple[str, str]] | None = None,
+) -> tuple[Object, list[str]]:
+    """A patched object, and warnings about it.
+
+    ``refusal`` makes of the reason the value and the reason that a refusal gives; without it the object is the value.
+    """
     try:
         if not isinstance(obj, dict):
             raise ValueError("cannot restore struct from: " + json_text(obj))  # noqa: TRY301, TRY004
+        if resource.custom and not obj.get("kind"):
+            raise ValueError(_KINDLESS)  # noqa: TRY301
         known, unknown = _known(resource, obj)
         problems = [f"unknown field {quoted(path)}" for path in unknown]
         if problems and validation == "Strict":
             raise ValueError(f"strict decoding error: {', '.join(problems)}")  # noqa: TRY301
     except (ValueError, StatusError) as error:
         why = str(error).rpartition(f"cannot be handled as a {resource.info.kind}: ")[2]
-        refused = invalid("patch", json_text(obj), why)
+        text, why = refusal(why) if refusal is not None else (json_text(obj), why)
+        if why == _KINDLESS:
+            why = f"{_KINDLESS} in '{text}'"
+        refused = invalid("patch", text, why)
         raise StatusError.of(invalid_status([refused], kind="", group="", name="")) from error
-    _check_identity(resource, known)
+    _check_patched_identity(resource, known)
     known, warnings = _owners_once(known, when=" after mutating admission happens")
     return known, (problems if validation == "Warn" else []) + warnings
+
+
+_KINDLESS = "Object 'Kind' is missing"
+
+
+def _check_patched_identity(resource: ServedResource, obj: Object) -> None:
+    """Custom resources answer otherwise than to a body of another version."""
+    info, given = resource.info, obj.get("apiVersion") or ""
+    if resource.custom and given != info.api_version:
+        refused = invalid("apiVersion", given, f"must be {info.api_version}")
+        group = given.rpartition("/")[0]
+        raise StatusError.of(invalid_status([refused], kind=str(obj.get("kind")), group=group, name=name_of(obj)))
+    _check_identity(resource, obj)
 
 
 def _owners_once(obj: Object, *, when: str = "") -> tuple[Object, list[str]]:
@@ -162,8 +190,8 @@ def placed(obj: Object, *, namespace: str, name: str | None = None) -> Object:
             raise bad_request(text)
         if own != name:
             raise bad_request(f"the name of the object ({own}) does not match the name on the URL ({name})")
-    if metadata.setdefault("namespace", namespace) != namespace:
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if not namespace:
-        del metadata["namespace"]
+        metadata.pop("namespace", None)  # also where the caller gave one
+    elif metadata.setdefault("namespace", namespace) != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     return {**obj, "metadata": metadata}

@@ -5,17 +5,19 @@ See "Types of patch" in https://kubernetes.io/docs/reference/using-api/api-conce
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.bodies import load_json, load_yaml
 from kubewright.devcluster.incoming import object_of_patch, placed
 from kubewright.devcluster.objects import Object, metadata_of, with_metadata
+from kubewright.devcluster.patch_refusals import as_converted, encoded_order, shown
 from kubewright.devcluster.registry import Registry, Write, written_fields
 from kubewright.devcluster.statuses import StatusError, bad_request, not_found
 from kubewright.patch import apply as server_side_apply
 from kubewright.patch import json_patch, merge_patch, strategic
 from kubewright.patch.errors import PatchError
+from kubewright.patch.go_text import json_kind, plain
 from kubewright.schema.errors import invalid, invalid_status
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.options import WriteOptions
     from kubewright.patch.shape import Shape
 
-__all__ = ["APPLY", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "apply", "patch_function", "patch_types"]
+__all__ = ["APPLY", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "Patch", "apply", "patch_types", "read_patch"]
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -36,39 +38,50 @@ def patch_types(*, strategic: bool) -> tuple[str, ...]:
     return (JSON_PATCH, MERGE_PATCH, *((STRATEGIC,) if strategic else ()), APPLY)
 
 
-def patch_function(media_type: str, body: bytes, shape: Shape) -> Callable[[Object], Any]:
-    """What a patch does to an object. Raises `StatusError` for a body that is no such patch, or does not fit."""
-    try:
-        value, _ = load_json(body)
-    except ValueError as error:
-        raise bad_request(f"error decoding patch: {error}") from error
-    _check_kind(media_type, value)
+@dataclass(frozen=True)
+class Patch:
+    """A patch of any type but apply."""
 
-    def patched(obj: Object) -> Any:
+    media_type: str
+    value: Any
+    shape: Shape
+
+    def __call__(self, obj: Object) -> Any:
+        """The object after the patch. Raises `StatusError` where it does not fit."""
         try:
-            match media_type:
+            match self.media_type:
                 case "application/json-patch+json":
-                    return json_patch.apply(obj, value)
+                    return json_patch.apply(obj, self.value)
                 case "application/merge-patch+json":
-                    return merge_patch.apply(obj, value)
+                    return merge_patch.apply(obj, self.value)
                 case _:
-                    return strategic.apply(obj, value, shape)
+                    return strategic.apply(obj, self.value, self.shape)
         except PatchError as error:
             raise refused(error) from error
 
-    return patched
+    def refusal(self, resource: ServedResource, old: Object, why: str) -> tuple[str, str]:
+        """The value and the reason that a refusal of the patched object gives."""
+        if self.media_type == STRATEGIC:
+            return plain(self.value), as_converted(why)
+        return shown(self(encoded_order(resource, old))), why
 
 
-_JSON_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
-
-
-def _check_kind(media_type: str, value: Any) -> None:
+def read_patch(media_type: str, body: bytes, shape: Shape) -> Patch:
+    """Reads a patch's body. Raises `StatusError` where it is no such patch."""
+    prefix = "" if media_type == STRATEGIC else "error decoding patch: "
+    try:
+        value, _ = load_json(body)
+    except ValueError as error:
+        raise bad_request(f"{prefix}{error}") from error
     wants_list = media_type == JSON_PATCH
-    if isinstance(value, list if wants_list else dict):
-        return
-    go_type = "[]handlers.jsonPatchOp" if wants_list else "map[string]interface {}"
-    found = _JSON_NAMES.get(type(value), "null")
-    raise bad_request(f"error decoding patch: json: cannot unmarshal {found} into Go value of type {go_type}")
+    if value is None:
+        if media_type == MERGE_PATCH:
+            raise bad_request("Invalid JSON Patch")
+        value = [] if wants_list else {}
+    if not isinstance(value, list if wants_list else dict):
+        go_type = "[]handlers.jsonPatchOp" if wants_list else "map[string]interface {}"
+        raise bad_request(f"{prefix}json: cannot unmarshal {json_kind(value)} into Go value of type {go_type}")
+    return Patch(media_type, value, shape)
 
 
 def refused(error: PatchError) -> StatusError:
@@ -131,8 +144,7 @@ def _applied(body: bytes, resource: ServedResource, *, namespace: str, name: str
     except ValueError as error:
         raise bad_request(f"error decoding YAML: {error}") from error
     if not isinstance(value, dict):
-        found = _JSON_NAMES.get(type(value), "null")
-        text = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        text = f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
         raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
     group_version, kind = value.get("apiVersion") or "/", value.get("kind") or ""
     if value.get("apiVersion") != resource.info.api_version or kind != resource.info.kind:

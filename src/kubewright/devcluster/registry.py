@@ -119,15 +119,17 @@ class Registry:
         write: Write,
         *,
         unconditional: bool = True,
+        whole: bool = False,
     ) -> Object:
         """Replaces an object by what ``change`` makes of it.
 
         ``change`` gets the object as it is and returns the new one, as `incoming` read it, with the resource version and
-        uid that the caller insists on. ``unconditional`` tells whether it may insist on no resource version.
+        uid that the caller insists on. ``unconditional`` tells whether it may insist on no resource version, ``whole``
+        whether it was sent as a whole, so that a uid in it is a precondition.
         """
         old = self.get(resource, namespace, name)
         new = change(old)
-        self._check_preconditions(resource, old, new, unconditional=unconditional)
+        self._check_preconditions(resource, old, new, unconditional=unconditional, whole=whole)
         held = metadata_of(old)
         new = resource.strategy.default(kept_from(old, new))
         new = resource.strategy.prepare_update(new, old, subresource=write.subresource, around=self)
@@ -147,10 +149,12 @@ class Registry:
         stored = self.store.update(resource.storage, namespace, name, to_storage(resource, new))
         return from_storage(resource, stored)
 
-    def _check_preconditions(self, resource: ServedResource, old: Object, new: Object, *, unconditional: bool) -> None:
+    def _check_preconditions(
+        self, resource: ServedResource, old: Object, new: Object, *, unconditional: bool, whole: bool
+    ) -> None:
         info, name = resource.info, name_of(old)
         held, given = metadata_of(old), metadata_of(new)
-        if (uid := given.get("uid")) and not unconditional and uid != held.get("uid"):
+        if (uid := given.get("uid")) and whole and uid != held.get("uid"):
             parts = ("registry", info.group if resource.custom else "", info.plural, held.get("namespace"), name)
             key = "".join(f"/{part}" for part in parts if part)
             text = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {held.get('uid')}"

@@ -10,7 +10,11 @@ from kubewright.api import to_dict
 if TYPE_CHECKING:
     from kubewright.api import ResourceInfo, Status
 
-__all__ = ["StatusError", "already_exists", "bad_request", "conflict", "not_found", "status_body"]
+__all__ = ["PageNotFoundError", "StatusError", "already_exists", "bad_request", "conflict", "not_found", "status_body"]
+
+
+class PageNotFoundError(Exception):
+    """Ends the handling of a request for a path that nothing serves; the answer is a line of text, and no Status."""
 
 
 class StatusError(Exception):

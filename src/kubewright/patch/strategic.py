@@ -140,9 +140,7 @@ def _delete_from(merged: Object, key: str, values: JSON) -> None:
     wrong = "invalid patch format of primitive list"
     name = _target(key, wrong)
     live = merged.get(name)
-    if not isinstance(values, list):
-        raise PatchError(wrong, code=400)
-    if isinstance(live, list):
+    if isinstance(live, list) and isinstance(values, list):
         gone = {_scalar(value) for value in values}
         merged[name] = [item for item in live if _scalar(item) not in gone]
 

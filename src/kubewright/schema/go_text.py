@@ -75,12 +75,13 @@ def _decimal(value: float) -> tuple[str, str, int]:
     return sign, digits.rstrip("0"), len(whole) - 1 - leading + int(exponent or 0)
 
 
-def json_text(value: Any) -> str:
-    """Compact JSON with sorted keys, as the server embeds it in messages."""
+def json_text(value: Any, *, in_order: bool = False) -> str:
+    """Compact JSON, as the server embeds it in messages: with sorted keys, or ``in_order`` of the dicts."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json_text(key)}:{json_text(value[key])}" for key in sorted(value)) + "}"
+        keys = value if in_order else sorted(value)
+        return "{" + ",".join(f"{json_text(key)}:{json_text(value[key], in_order=in_order)}" for key in keys) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(map(json_text, value)) + "]"
+        return "[" + ",".join(json_text(item, in_order=in_order) for item in value) + "]"
     if isinstance(value, str):
         text = json.dumps(value, ensure_ascii=False)
         return "".join(_JSON_ESCAPES.get(char, char) for char in text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kubewright.devcluster.statuses import StatusError, not_found, status_body
+from kubewright.devcluster.statuses import PageNotFoundError, StatusError, bad_request, not_found, status_body
 from kubewright.devcluster.verbs import deleting, reading, writing
 from kubewright.devcluster.verbs.call import Answer, Call, Stream
 
@@ -46,11 +46,12 @@ def _no_such_resource() -> StatusError:
 
 def _check_namespace(call: Call) -> None:
     """Objects of namespaces are reached within one; only reading them all needs none."""
-    if call.namespace and not call.resource.info.namespaced:
-        raise _no_such_resource()
     collection = not call.name and call.route.verb in {"list", "watch"}
-    if call.resource.info.namespaced and not call.namespace and not collection:
-        raise _refused_verb(call) if not call.name else _no_such_resource()
+    if call.resource.info.namespaced == bool(call.namespace) or (call.resource.info.namespaced and collection):
+        return
+    if call.resource.custom:
+        raise PageNotFoundError
+    raise _no_such_resource() if call.namespace or call.name else _refused_verb(call)
 
 
 _NOT_SERVED = frozenset({"attach", "exec", "log", "portforward", "proxy", "token"})
@@ -69,8 +70,10 @@ def _check_subresource(call: Call) -> None:
 
 def _refused_verb(call: Call) -> StatusError:
     info, verb = call.resource.info, call.route.verb
-    if call.resource.custom and verb is not None:
-        message = f'{verb} is not supported on resources of kind "{info.qualified_plural}"'
+    if call.resource.custom:
+        if call.request.method in {"PUT", "PATCH"} and not call.name:
+            return bad_request("name must be provided")
+        message = f'{verb or ""} is not supported on resources of kind "{info.qualified_plural}"'
         details = {"group": info.group, "kind": info.plural}
         return StatusError(status_body(405, "MethodNotAllowed", message, details=details))
     message = "the server does not allow this method on the requested resource"

@@ -11,7 +11,7 @@ from kubewright.devcluster.deletion import delete
 from kubewright.devcluster.incoming import load_object, object_of_body, object_of_patch, placed
 from kubewright.devcluster.objects import Object, name_of
 from kubewright.devcluster.options import DeleteOptions, write_options
-from kubewright.devcluster.patching import APPLY, apply, patch_function, patch_types
+from kubewright.devcluster.patching import APPLY, apply, patch_types, read_patch
 from kubewright.devcluster.statuses import StatusError, bad_request, status_body
 from kubewright.devcluster.subresources import bound, scale_of, scaled
 from kubewright.devcluster.verbs.call import Answer, Call
@@ -60,10 +60,10 @@ def update(call: Call) -> Answer:
     if missing and resource.create_on_update and not call.route.subresource:
         created = call.registry.create(resource, call.namespace, obj, call.write(options))
         return call.answer(created, 201)
-    return _changed(call, lambda _: obj, call.write(options), unconditional=False)
+    return _changed(call, lambda _: obj, call.write(options), whole=True)
 
 
-def _changed(call: Call, change: Any, write: Any, *, unconditional: bool) -> Answer:
+def _changed(call: Call, change: Any, write: Any, *, whole: bool) -> Answer:
     seen: list[Object] = []
 
     def remembered(old: Object) -> Object:
@@ -71,7 +71,8 @@ def _changed(call: Call, change: Any, write: Any, *, unconditional: bool) -> Ans
         new: Object = change(old)
         return new
 
-    new = call.registry.update(call.resource, call.namespace, call.name, remembered, write, unconditional=unconditional)
+    where = (call.resource, call.namespace, call.name)
+    new = call.registry.update(*where, remembered, write, unconditional=False, whole=whole)
     call.warnings += call.resource.strategy.warnings(new, seen[0])
     return call.answer(new)
 
@@ -88,17 +89,19 @@ def patch(call: Call) -> Answer:
     if found == APPLY:
         return _apply(call, options)
     scale = call.route.subresource == "scale"
-    patched = patch_function(found, call.request.body, UNTYPED if scale else call.resource.shape)
+    patched = read_patch(found, call.request.body, UNTYPED if scale else call.resource.shape)
     write = call.write(options)
     if scale:
         return _rescale(call, patched, write)
 
     def change(old: Object) -> Object:
-        known, warnings = object_of_patch(call.resource, patched(old), options.field_validation)
+        known, warnings = object_of_patch(
+            call.resource, patched(old), options.field_validation, lambda why: patched.refusal(call.resource, old, why)
+        )
         call.warnings += warnings
         return placed(known, namespace=call.namespace, name=call.name)
 
-    return _changed(call, change, write, unconditional=True)
+    return _changed(call, change, write, whole=False)
 
 
 def _apply(call: Call, options: Any) -> Answer:
