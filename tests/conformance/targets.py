@@ -58,8 +58,9 @@ class Server:
         world = World(self.transport, namespace=namespace, real=self.target.real, compact=self._compact)
         created = await world.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         assert created.status == 201, created.body
-        if self.target.name == "1.20":  # its admission wants it for every pod
-            await world.eventually("/api/v1/namespaces/{ns}/serviceaccounts/default", status=200)
+        if self.target.name == "1.20":  # its admission wants an account with a token for every pod
+            while "secrets" not in (await world.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).body:
+                await world.pause()
         yield world
         await world.delete("/api/v1/namespaces/{ns}")
 

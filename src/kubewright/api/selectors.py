@@ -8,18 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from kubewright.api.meta import LabelSelector
+from kubewright.api.selector_parser import Operator, SelectorError, parse_field_terms, parse_requirements
 
 __all__ = ["FieldSelector", "LabelRequirement", "Selector", "SelectorError", "format_labels"]
-
-
-class SelectorError(ValueError):
-    """A selector that does not parse; the message quotes it."""
-
-
-Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
 
 
 @dataclass(frozen=True)
@@ -64,20 +57,6 @@ class LabelRequirement:
                 return f"{self.key}{'>' if self.operator == 'Gt' else '<'}{values[0]}"
 
 
-_KEY = r"[A-Za-z0-9][A-Za-z0-9_./-]*"
-_VALUE = r"[A-Za-z0-9_.-]*"
-_FORMS: tuple[tuple[re.Pattern[str], Operator], ...] = (
-    (re.compile(rf"(?P<key>{_KEY})\s*(?:==?)\s*(?P<value>{_VALUE})"), "In"),
-    (re.compile(rf"(?P<key>{_KEY})\s*!=\s*(?P<value>{_VALUE})"), "NotIn"),
-    (re.compile(rf"(?P<key>{_KEY})\s+in\s*\((?P<values>[^()]*)\)"), "In"),
-    (re.compile(rf"(?P<key>{_KEY})\s+notin\s*\((?P<values>[^()]*)\)"), "NotIn"),
-    (re.compile(rf"(?P<key>{_KEY})\s*>\s*(?P<value>-?\d+)"), "Gt"),
-    (re.compile(rf"(?P<key>{_KEY})\s*<\s*(?P<value>-?\d+)"), "Lt"),
-    (re.compile(rf"(?P<key>{_KEY})"), "Exists"),
-    (re.compile(rf"!\s*(?P<key>{_KEY})"), "DoesNotExist"),
-)
-
-
 @dataclass(frozen=True)
 class Selector:
     """A label selector: all its requirements must hold; none at all matches everything."""
@@ -87,8 +66,7 @@ class Selector:
     @classmethod
     def parse(cls, text: str) -> Selector:
         """Reads ``app=web,tier in (a,b),!canary``; raises `SelectorError`."""
-        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)] if text.strip() else []
-        return cls(tuple(_requirement(part, text) for part in parts))
+        return cls(tuple(LabelRequirement(*found) for found in parse_requirements(text)))
 
     @classmethod
     def from_labels(cls, labels: Mapping[str, str]) -> Selector:
@@ -111,18 +89,6 @@ class Selector:
         return ",".join(map(str, self.requirements))
 
 
-def _requirement(part: str, text: str) -> LabelRequirement:
-    for form, operator in _FORMS:
-        if match := form.fullmatch(part):
-            found = match.groupdict()
-            if "values" in found:
-                values = frozenset(value.strip() for value in found["values"].split(","))
-            else:
-                values = frozenset({found["value"]}) if "value" in found else frozenset()
-            return LabelRequirement(found["key"], operator, values)
-    raise SelectorError(f"unable to parse requirement {part!r} of label selector {text!r}")
-
-
 @dataclass(frozen=True)
 class FieldSelector:
     """A field selector: ``metadata.name=x,status.phase!=Running``; which fields a kind offers is the server's business."""
@@ -131,13 +97,7 @@ class FieldSelector:
 
     @classmethod
     def parse(cls, text: str) -> FieldSelector:
-        terms = []
-        for part in (part.strip() for part in text.split(",") if part.strip()):
-            match = re.fullmatch(r"(?P<path>[^=!]+)(?P<op>==|=|!=)(?P<value>.*)", part)
-            if match is None:
-                raise SelectorError(f"invalid selector: {text!r}; can't understand {part!r}")
-            terms.append((match["path"].strip(), match["op"] != "!=", match["value"].strip()))
-        return cls(tuple(terms))
+        return cls(parse_field_terms(text))
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -148,7 +108,11 @@ class FieldSelector:
         return all((value_of(path) == value) is equal for path, equal, value in self.terms)
 
     def __str__(self) -> str:
-        return ",".join(f"{path}{'=' if equal else '!='}{value}" for path, equal, value in self.terms)
+        return ",".join(f"{path}{'=' if equal else '!='}{_escaped(value)}" for path, equal, value in self.terms)
+
+
+def _escaped(value: str) -> str:
+    return re.sub(r"[\\,=]", r"\\\g<0>", value)
 
 
 def format_labels(labels: Mapping[str, str]) -> str:

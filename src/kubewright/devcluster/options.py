@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +17,8 @@ FieldValidation = Literal["Strict", "Warn", "Ignore"]
 Query = Iterable[tuple[str, str]]
 
 _LONGEST_MANAGER = 128
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_INT64 = range(-(2**63), 2**63)
 
 
 def flag(value: str) -> bool:
@@ -35,13 +38,14 @@ def _first(options: Mapping[str, list[str]], key: str) -> str:
 
 
 def _integer(options: Mapping[str, list[str]], key: str) -> int | None:
-    text = _first(options, key)
-    if not text:
+    if key not in options:
         return None
-    try:
-        return int(text)
-    except ValueError:
-        raise bad_request(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax") from None
+    text = options[key][0]
+    if _WHOLE.fullmatch(text) is None:
+        raise bad_request(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
+    if int(text) not in _INT64:
+        raise bad_request(f"strconv.ParseInt: parsing {quoted(text)}: value out of range")
+    return int(text)
 
 
 def _refuse(errors: list[FieldError], kind: str) -> None:
@@ -111,7 +115,7 @@ class ListOptions:
     limit: int = 0
     continue_token: str = ""
     resource_version: str = ""
-    exact: bool = False
+    match: Literal["", "Exact", "NotOlderThan"] = ""
     timeout_seconds: int | None = None
     bookmarks: bool = False
     send_initial_events: bool | None = None
@@ -125,37 +129,42 @@ def list_options(query: Query, *, watch: bool) -> ListOptions:
     limit = _integer(options, "limit") or 0
     timeout = _integer(options, "timeoutSeconds")
     sends_initial = None if initial is None else flag(initial[0])
-    _refuse((_watch_errors if watch else _list_errors)(version, match, sends_initial), "ListOptions")
+    token = _first(options, "continue")
+    errors = _watch_errors(match, token, sends_initial) if watch else _list_errors(version, match, token, sends_initial)
+    _refuse(errors, "ListOptions")
     return ListOptions(
         label_selector=_first(options, "labelSelector"),
         field_selector=_first(options, "fieldSelector"),
         limit=max(limit, 0),
-        continue_token=_first(options, "continue"),
+        continue_token=token,
         resource_version=version,
-        exact=match == "Exact",
+        match=match,  # type: ignore[arg-type]  # checked above
         timeout_seconds=timeout,
         bookmarks="allowWatchBookmarks" in options and flag(_first(options, "allowWatchBookmarks")),
         send_initial_events=sends_initial,
     )
 
 
-def _list_errors(version: str, match: str, initial: bool | None) -> list[FieldError]:
+def _list_errors(version: str, match: str, token: str, initial: bool | None) -> list[FieldError]:
     errors = []
-    if initial is not None:
-        errors.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     if match:
         if not version:
             text = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            errors.append(forbidden("resourceVersionMatch", text))
+        if token:
+            text = "resourceVersionMatch is forbidden when continue is provided"
             errors.append(forbidden("resourceVersionMatch", text))
         if match == "Exact" and version == "0":
             text = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
             errors.append(forbidden("resourceVersionMatch", text))
         if match not in {"Exact", "NotOlderThan"}:
             errors.append(not_supported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]))
+    if initial is not None:
+        errors.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     return errors
 
 
-def _watch_errors(_version: str, match: str, initial: bool | None) -> list[FieldError]:
+def _watch_errors(match: str, _token: str, initial: bool | None) -> list[FieldError]:
     errors = []
     if initial is not None:
         if match != "NotOlderThan":
@@ -194,6 +203,7 @@ class DeleteOptions:
             body["orphanDependents"] = flag(_first(options, "orphanDependents"))
         if policy := _first(options, "propagationPolicy"):
             body["propagationPolicy"] = policy
+        body["preconditions"] = {key: options[key][0] for key in ("uid", "resourceVersion") if key in options}
         return cls.from_body(body)
 
     @classmethod

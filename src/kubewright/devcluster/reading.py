@@ -6,15 +6,13 @@ https://kubernetes.io/docs/reference/using-api/api-concepts/
 
 from __future__ import annotations
 
-import base64
-import binascii
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from kubewright.api import FieldSelector, Selector, SelectorError
-from kubewright.devcluster.bodies import load_json
+from kubewright.api.selector_parser import parse_field_terms
+from kubewright.devcluster.continue_tokens import INCONSISTENT, continue_token, read_continue_token
 from kubewright.devcluster.objects import Object, metadata_of, name_of, namespace_of
 from kubewright.devcluster.statuses import StatusError, bad_request, status_body
 from kubewright.devcluster.store import Compacted
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_not_future", "list_objects", "parse_revision", "selection"]
 
-_KEY_VERSION = "meta.k8s.io/v1"
-_INCONSISTENT = -1
 _EXPIRED_KEY = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
     "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
@@ -43,10 +39,11 @@ def parse_revision(text: str) -> int:
     """A resource version of a query as a number, 0 for none. Raises ValueError in the server's words."""
     if not text:
         return 0
-    if not text.isdigit():
-        problem = f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax"
-        raise ValueError(str(invalid("resourceVersion", text, problem)))
-    return int(text)
+    digits = text.isascii() and text.isdigit()
+    if digits and int(text) < 2**64:
+        return int(text)
+    problem = f"strconv.ParseUint: parsing {quoted(text)}: {'value out of range' if digits else 'invalid syntax'}"
+    raise ValueError(str(invalid("resourceVersion", text, problem)))
 
 
 def check_not_future(store: Store, revision: int) -> None:
@@ -62,11 +59,11 @@ def selection(resource: ServedResource, options: ListOptions) -> Callable[[Objec
     """Whether an object matches the label and field selectors; None where there are none."""
     try:
         labels = Selector.parse(options.label_selector)
-        fields = FieldSelector.parse(options.field_selector)
+        fields = FieldSelector(tuple(term for term in parse_field_terms(options.field_selector) if term[0] or term[2]))
     except SelectorError as error:
         raise bad_request(str(error)) from error
     for path in fields.fields:
-        if path not in {"", "metadata.name", "metadata.namespace", *resource.selectable_fields}:
+        if path not in _selectable(resource):
             raise bad_request(_no_such_field(resource, path))
     if not labels.requirements and not fields.terms:
         return None
@@ -78,13 +75,18 @@ def selection(resource: ServedResource, options: ListOptions) -> Callable[[Objec
                     return name_of(obj)
                 case "metadata.namespace":
                     return namespace_of(obj)
-                case "":
-                    return ""
             return resource.strategy.selectable(obj, path)
 
         return labels.matches(metadata_of(obj).get("labels")) and fields.matches(value_of)
 
     return matches
+
+
+def _selectable(resource: ServedResource) -> tuple[str, ...]:
+    """Every object has a namespace to select by, unless its kind says by itself what it can be selected by."""
+    if resource.info.namespaced or not (resource.custom or resource.selectable_fields):
+        return ("metadata.name", "metadata.namespace", *resource.selectable_fields)
+    return ("metadata.name", *resource.selectable_fields)
 
 
 def _no_such_field(resource: ServedResource, path: str) -> str:
@@ -102,16 +104,13 @@ def list_objects(store: Store, resource: ServedResource, namespace: str, options
     except Compacted as error:
         raise _expired(start) from error
     if start:
-        found = [obj for obj in found if _key(obj, namespace) >= start]
-    objects = [from_storage(resource, obj) for obj in found]
-    if matches is not None:
-        objects = [obj for obj in objects if matches(obj)]
+        found = found[bisect_left(found, start, key=lambda obj: _key(obj, namespace)) :]
+    limit = 0 if options.resource_version == "0" and not start else options.limit  # any version: no pages of it
+    objects, rest = _page(resource, found, matches, limit)
     metadata: dict[str, Any] = {"resourceVersion": str(store.revision if revision is None else revision)}
-    if options.limit and len(objects) > options.limit:
-        rest = len(objects) - options.limit
-        objects = objects[: options.limit]
+    if rest:
         at = store.revision if revision is None else revision
-        metadata["continue"] = _token(at, _key(objects[-1], namespace) + "\0")
+        metadata["continue"] = continue_token(at, f"/{_key(objects[-1], namespace)}\0")
         if matches is None:
             metadata["remainingItemCount"] = rest
     elif resource.custom:
@@ -122,6 +121,23 @@ def list_objects(store: Store, resource: ServedResource, namespace: str, options
         "metadata": metadata,
         "items": _items(resource, objects),
     }
+
+
+def _page(
+    resource: ServedResource, found: Sequence[Object], matches: Callable[[Object], bool] | None, limit: int
+) -> tuple[list[Object], int]:
+    """The first ``limit`` objects that match, 0 for all of them, and how many more there are (at least)."""
+    if matches is None:
+        shown = found[:limit] if limit else found
+        return [from_storage(resource, obj) for obj in shown], len(found) - len(shown)
+    objects: list[Object] = []
+    for stored in found:
+        obj = from_storage(resource, stored)
+        if matches(obj):
+            if limit and len(objects) == limit:
+                return objects, 1
+            objects.append(obj)
+    return objects, 0
 
 
 def _items(resource: ServedResource, objects: Sequence[Object]) -> Sequence[Object]:
@@ -136,15 +152,15 @@ def _where(store: Store, options: ListOptions) -> tuple[int | None, str]:
     if options.continue_token:
         if options.resource_version not in {"", "0"}:
             raise bad_request("specifying resource version is not allowed when using continue")
-        revision, start = _read_token(options.continue_token)
-        return (None if revision == _INCONSISTENT else revision), start
+        revision, start = read_continue_token(options.continue_token)
+        return (None if revision == INCONSISTENT else revision), start
     try:
         revision = parse_revision(options.resource_version)
     except ValueError as error:
         raise bad_request(f"invalid resource version: {error}") from error
     check_not_future(store, revision)
     # without a match rule, a version with a limit means exactly that version: the page is the first of a list at it
-    exact = options.exact or (options.limit > 0 and revision > 0)
+    exact = options.match == "Exact" or (not options.match and options.limit > 0 and revision > 0)
     return (revision if exact else None), ""
 
 
@@ -153,30 +169,9 @@ def _key(obj: Object, namespace: str) -> str:
     return name_of(obj) if namespace or not namespace_of(obj) else f"{namespace_of(obj)}/{name_of(obj)}"
 
 
-def _token(revision: int, start: str) -> str:
-    body = msgspec.json.encode({"v": _KEY_VERSION, "rv": revision, "start": f"/{start}"})
-    return base64.urlsafe_b64encode(body).decode().rstrip("=")
-
-
-def _read_token(text: str) -> tuple[int, str]:
-    problem = "invalid continue token: continue key is not valid: "
-    try:
-        body = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        token, _ = load_json(body)
-    except (binascii.Error, ValueError) as error:
-        raise bad_request(f"{problem}{error}") from error
-    if not isinstance(token, dict) or token.get("v") != _KEY_VERSION:
-        version = token.get("v", "") if isinstance(token, dict) else ""
-        raise bad_request(f"{problem}server does not recognize this encoded version {version}")
-    revision, start = token.get("rv"), token.get("start")
-    if not isinstance(revision, int) or not isinstance(start, str) or not start:
-        raise bad_request(f"{problem}incorrect encoded start resourceVersion")
-    return revision, start.removeprefix("/")
-
-
 def _expired(start: str) -> StatusError:
     if not start:
         return StatusError(status_body(410, "Expired", "The resourceVersion for the provided list is too old."))
     body = status_body(410, "Expired", _EXPIRED_KEY)
-    body["metadata"] = {"continue": _token(_INCONSISTENT, start)}
+    body["metadata"] = {"continue": continue_token(INCONSISTENT, start)}
     return StatusError(body)

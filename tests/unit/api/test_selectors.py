@@ -32,10 +32,20 @@ def test_label_selectors_match_as_the_api_documents(text: str, matches: bool) ->
     assert Selector.parse(text).matches(LABELS) is matches
 
 
-@pytest.mark.parametrize("text", ["app=web=x", "a in b", "=x", "a,,b", "a in (b"])
-def test_a_label_selector_that_does_not_parse_is_quoted(text: str) -> None:
-    with pytest.raises(SelectorError, match="unable to parse requirement"):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("app=web=x", "found '=', expected: ',' or 'end of string'"),
+        ("a in b", "unable to parse requirement: found 'b' expected: '('"),
+        ("=x", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a,,b", "found ',', expected: identifier after ','"),
+        ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+    ],
+)
+def test_a_label_selector_that_does_not_parse_is_refused_in_the_servers_words(text: str, why: str) -> None:
+    with pytest.raises(SelectorError) as refused:
         Selector.parse(text)
+    assert str(refused.value) == why
 
 
 @pytest.mark.parametrize("text", ["app=web", "a!=b", "tier in (a,b)", "tier notin (a,b)", "x", "!x", "n>4", "n<4"])
@@ -59,6 +69,11 @@ def test_field_selectors_compare_text() -> None:
     assert selector.fields == ("metadata.name", "status.phase")
     assert selector.matches({"metadata.name": "x", "status.phase": "Pending"}.__getitem__)
     assert not selector.matches({"metadata.name": "x", "status.phase": "Running"}.__getitem__)
+
+
+def test_a_field_selector_reads_back_what_it_writes() -> None:
+    selector = FieldSelector((("a", True, "x,y=z\\"), ("b", False, "")))
+    assert FieldSelector.parse(str(selector)) == selector
 
 
 def test_a_field_selector_without_operator_is_refused() -> None:

@@ -26,6 +26,8 @@ SELECTABLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "Namespace"): ("status.phase",),
     ("", "Node"): ("spec.unschedulable",),
     ("", "Pod"): (
+        "spec.host",
+        "spec.hostNetwork",
         "spec.nodeName",
         "spec.restartPolicy",
         "spec.schedulerName",
@@ -33,11 +35,11 @@ SELECTABLE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "status.nominatedNodeName",
         "status.phase",
         "status.podIP",
+        "status.podIPs",
     ),
     ("", "ReplicationController"): ("status.replicas",),
     ("", "Secret"): ("type",),
     ("", "Service"): ("spec.clusterIP", "spec.type"),
-    ("apps", "ReplicaSet"): ("status.replicas",),
     ("batch", "Job"): ("status.successful",),
     ("certificates.k8s.io", "CertificateSigningRequest"): ("spec.signerName",),
     ("events.k8s.io", "Event"): (
@@ -54,8 +56,13 @@ SELECTABLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ),
 }
 
-_ELSEWHERE = {"source": "source.component", "status.successful": "status.succeeded"}
-_ZERO = {"spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
+_ELSEWHERE = {
+    "source": "source.component",
+    "spec.host": "spec.nodeName",
+    "status.podIPs": "",  # may be asked for, and is never anything
+    "status.successful": "status.succeeded",
+}
+_ZERO = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
 
 
 def selected_text(obj: Mapping[str, Any], path: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kubewright.devcluster.bodies import BODY_TYPES, JSON, YAML, load_json, load_yaml, media_type, unsupported
 from kubewright.devcluster.deletion import delete, delete_all, deleted_status
 from kubewright.devcluster.objects import metadata_of
@@ -30,7 +28,7 @@ def delete_collection(call: Call) -> Answer:
     asked = list_options(call.request.query, watch=False)
     listed = list_objects(call.registry.store, call.resource, call.namespace, asked)
     names = [(metadata_of(item).get("namespace") or "", metadata_of(item)["name"]) for item in listed["items"]]
-    delete_all(call.registry, call.resource, names, replace(options, uid=None, resource_version=None))
+    delete_all(call.registry, call.resource, names, options)
     return Answer(200, call.presenter.many(listed), call.representation)
 
 
@@ -42,7 +40,7 @@ def read_options(call: Call) -> DeleteOptions:
     if found not in {JSON, YAML}:
         raise unsupported(BODY_TYPES)
     try:
-        body = load_json(call.request.body)[0] if found == JSON else load_yaml(call.request.body)
+        body = load_json(call.request.body)[0] if found == JSON else load_yaml(call.request.body)[0]
     except ValueError as error:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
     if not isinstance(body, dict):

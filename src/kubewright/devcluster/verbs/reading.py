@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kubewright.devcluster.options import list_options
 from kubewright.devcluster.reading import check_not_future, list_objects, parse_revision
-from kubewright.devcluster.statuses import bad_request
+from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.subresources import scale_of
 from kubewright.devcluster.verbs.call import Answer, Call, Stream
 
@@ -19,7 +19,7 @@ def get(call: Call) -> Answer:
     try:
         revision = parse_revision(dict(call.request.query).get("resourceVersion", ""))
     except ValueError as error:
-        raise bad_request(f"invalid resource version: {error}") from error
+        raise StatusError(status_body(500, "", str(error))) from error
     check_not_future(registry.store, revision)
     obj = registry.get(call.resource, call.namespace, call.name)
     if call.route.subresource == "scale":
