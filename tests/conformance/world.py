@@ -29,7 +29,11 @@ class Answer:
     def __init__(self, response: HttpResponse) -> None:
         self.status = response.status
         self.headers = dict(response.headers)
-        self.body = _decoded(response.body, self.headers.get("content-encoding", ""))
+        body = response.body
+        if body.startswith(b"\x1f\x8b"):  # over HTTPS it is read decompressed
+            body = gzip.decompress(body)
+        self.text = body.decode("utf-8", "replace")
+        self.body = _decoded(self.text)
 
     def __getitem__(self, key: str) -> Any:
         return self.body[key]
@@ -69,7 +73,7 @@ class World:
         self.namespace = namespace
         self.real = real
         """Whether another server than the embedded one is asked: slower, and with work of its own going on."""
-        self.transcript = Transcript({namespace: "<namespace>"})
+        self.transcript = Transcript({namespace: "<namespace>", "mini-apiserver": "kube-apiserver"})
         self._compact = compact
 
     def future(self) -> str:
@@ -87,7 +91,7 @@ class World:
     def unique(self, stem: str) -> str:
         """A name that no other run has, for what lives in no namespace; taken down as ``<stem>``."""
         name = f"{stem}-{self.namespace.rpartition('-')[2]}"
-        self.transcript.register(name, f"<{stem}>")
+        self.transcript.name(name, f"<{stem}>")
         return name
 
     async def send(
@@ -211,13 +215,11 @@ async def _lines(response: StreamingResponse) -> AsyncIterator[bytes]:
         yield rest
 
 
-def _decoded(body: bytes, encoding: str) -> Any:
-    if encoding == "gzip" and body.startswith(b"\x1f\x8b"):  # over HTTPS it is read decompressed
-        body = gzip.decompress(body)
+def _decoded(text: str) -> Any:
     try:
-        return json.loads(body)
+        return json.loads(text)
     except ValueError:
-        return body.decode("utf-8", "replace")
+        return text
 
 
 def _is(answer: Answer, expected: Mapping[str, Any]) -> bool:
