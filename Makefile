@@ -2,11 +2,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
+DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
 .PHONY: run test lint generate clean
 
+# In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
-	@exec $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
+	@if [ -t 0 ] && command -v bash >/dev/null; then exec bash -mc '$(DEV); exit $$?'; else exec $(DEV); fi
 
 test: .venv/.test .tools/kubectl  ## the whole suite
 	$(BIN)/python -m pytest $(ARGS)
