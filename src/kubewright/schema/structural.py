@@ -15,6 +15,7 @@ from kubewright.schema.errors import NO_FIELD, FieldError, invalid
 from kubewright.schema.list_types import duplicates
 from kubewright.schema.node import Definitions, Node, Schema
 from kubewright.schema.pruning import prune
+from kubewright.schema.shortcut import Shortcut
 from kubewright.schema.validation import NOTHING, validate
 
 __all__ = ["Structural"]
@@ -37,9 +38,12 @@ class Structural:
         self._has_rules = self.root.uses("x-kubernetes-validations")
         self._embeds = self.root.uses("x-kubernetes-embedded-resource")
         self._has_list_types = self.root.uses("x-kubernetes-list-type")
+        self._shortcut = None if definitions or self._embeds else Shortcut(self.root)
 
     def default(self, obj: dict[str, Any]) -> dict[str, Any]:
         """``obj`` without nulls that no field may hold, and with the schema's defaults."""
+        if self._shortcut is not None and (filled := self._shortcut.filled(obj)) is not None:
+            return filled
         result: dict[str, Any] = default_value(drop_nulls(obj, self.root), self.root)
         return result
 
@@ -49,6 +53,8 @@ class Structural:
         The object's own metadata is left as it is; that of embedded resources is cleaned. Raises `MalformedMetadata`
         where that can't be read.
         """
+        if self._shortcut is not None and self._shortcut.accepts(obj):
+            return obj, []
         return prune(obj, self.root, root=True)
 
     def validate(self, obj: dict[str, Any], old: dict[str, Any] | None = None) -> list[FieldError]:
@@ -57,11 +63,15 @@ class Structural:
         Covers the schema, embedded resources and list types. The object's own metadata, and the scale subresource, are
         the caller's.
         """
+        if self._shortcut is not None and self._shortcut.proves(obj):
+            return []
         errors = validate(obj, self.root, old=NOTHING if old is None else old)
         return self._complete(errors, obj, old)
 
     def validate_status(self, obj: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
         """The same for a write to the status subresource, which looks at ``status`` alone."""
+        if self._shortcut is not None and self._shortcut.proves(obj):
+            return []
         errors: list[FieldError] = []
         node = self.root.properties.get("status")
         if node is not None and "status" in obj:
