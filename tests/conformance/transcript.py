@@ -57,10 +57,6 @@ class Transcript:
         """Makes comparable what only this run has."""
         self._names[text] = symbol
 
-    def register(self, name: str, symbol: str) -> None:
-        """``name`` was made for this run; it is taken down as ``symbol``."""
-        self._names[name] = symbol
-
     def add(self, label: str, **taken: Any) -> None:
         self._raw.append({"step": label, **taken})
 
@@ -92,6 +88,7 @@ class Transcript:
             self._newest = max(self._newest, own)
             return cleaned
         if isinstance(value, list):
+            value = _in_fixed_order(value, key)
             return [self._clean(item, versions, uids, _bookmark(item) or key) for item in value]
         if not isinstance(value, str):
             return value
@@ -118,6 +115,26 @@ class Transcript:
         for name, symbol in self._names.items():
             text = text.replace(name, symbol)
         return re.sub(r"\d{2,}", lambda match: versions.get(match[0], match[0]), text)
+
+
+def _in_fixed_order(items: list[Any], key: str) -> list[Any]:
+    """Without what depends on the moment or on chance, where that is all there is to it.
+
+    Entries of managedFields are ordered by time, and within a second by manager: where a server did that, by manager.
+    Conflicts of several managers come in no order.
+    """
+    if not all(isinstance(item, dict) for item in items):
+        return items
+    if key == "managedFields" and items == sorted(items, key=lambda entry: _entry_order(entry, timed=True)):
+        return sorted(items, key=lambda entry: _entry_order(entry, timed=False))
+    if key == "causes" and all(item.get("reason") == "FieldManagerConflict" for item in items):
+        return sorted(items, key=lambda cause: str(cause["message"]))
+    return items
+
+
+def _entry_order(entry: dict[str, Any], *, timed: bool) -> list[str]:
+    keys = ("operation", "time", "manager", "apiVersion", "subresource")
+    return [str(entry.get(key, "")) for key in keys if timed or key != "time"]
 
 
 def _versions(value: Any, key: str = "") -> Iterator[tuple[int, bool]]:
@@ -148,7 +165,7 @@ def _inner(key: str, name: str) -> str:
 
 
 def _is_list(value: dict[str, Any], key: str) -> bool:
-    return key == "BOOKMARK" or isinstance(value.get("items"), list) or "rows" in value
+    return key == "BOOKMARK" or ("items" in value and "kind" in value) or "rows" in value
 
 
 def pretty(steps: list[dict[str, Any]]) -> str:

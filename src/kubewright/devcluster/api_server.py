@@ -23,12 +23,12 @@ from kubewright.devcluster.admission import INITIAL_NAMESPACES, NAMESPACES
 from kubewright.devcluster.builtin.catalog import builtin_resources
 from kubewright.devcluster.builtin.definitions import definitions as builtin_definitions
 from kubewright.devcluster.catalog import Catalog
+from kubewright.devcluster.compression import THRESHOLD, compressed, takes_gzip
 from kubewright.devcluster.custom_resources import DEFINITIONS, CustomResources
 from kubewright.devcluster.definition_strategy import DefinitionStrategy
 from kubewright.devcluster.documents import ServerDocuments
 from kubewright.devcluster.negotiation import Representation, encoded
 from kubewright.devcluster.object_meta import new_uid
-from kubewright.devcluster.options import flag
 from kubewright.devcluster.registry import Registry, Write
 from kubewright.devcluster.routing import route
 from kubewright.devcluster.statuses import PageNotFoundError, StatusError
@@ -39,6 +39,7 @@ from kubewright.schema.go_text import quoted
 
 __all__ = ["ApiServer"]
 
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 
 
@@ -101,6 +102,8 @@ class ApiServer:
             found = self._answer(request, headers)
         finally:
             self.custom_resources.settle()
+        if isinstance(found, HttpResponse):
+            return _sent(request, found)
         return found
 
     def _answer(self, request: HttpRequest, headers: dict[str, str]) -> HttpResponse | StreamingResponse:
@@ -111,6 +114,8 @@ class ApiServer:
         if where is None:
             return _page_not_found(headers)
         resource = self.catalog.find(where.group, where.version, where.plural)
+        if where.beyond and (resource is None or not resource.custom):
+            return _page_not_found(headers)
         if resource is None and all(each.custom for each in self.catalog if each.info.group == where.group):
             return _page_not_found(headers)
         pretty = _pretty(request)
@@ -127,6 +132,16 @@ class ApiServer:
         if isinstance(answer, Stream):
             return StreamingResponse(200, {**headers, "content-type": answer.media_type}, answer.chunks)
         return _encoded(answer, headers)
+
+
+def _sent(request: HttpRequest, found: HttpResponse) -> HttpResponse:
+    """What of an answer goes out: to HEAD only what it would be; large ones compressed for those who can."""
+    if request.method == "HEAD":
+        return HttpResponse(found.status, found.headers, b"")
+    if len(found.body) >= THRESHOLD and "etag" not in found.headers and takes_gzip(request.headers):
+        headers = {**found.headers, "content-encoding": "gzip", "vary": "Accept-Encoding"}
+        return HttpResponse(found.status, headers, compressed(found.body))
+    return found
 
 
 def _encoded(answer: Answer, headers: Mapping[str, str]) -> HttpResponse:
@@ -147,7 +162,11 @@ def _pretty(request: HttpRequest) -> bool:
     """People who look at answers with a browser or curl get them indented."""
     for key, value in request.query:
         if key == "pretty":
-            return flag(value)
+            return value in _TRUE if value else _looked_at(request)
+    return _looked_at(request)
+
+
+def _looked_at(request: HttpRequest) -> bool:
     return request.headers.get("user-agent", "").startswith(_PRETTY_AGENTS)
 
 

@@ -55,7 +55,7 @@ class ServerDocuments:
             self._openapi = OpenApiV3(self._catalog, version=KUBERNETES_VERSION)
             self._generation = self._catalog.generation
         found = self._route(request)
-        if found is not None and request.method not in {"GET", "HEAD"}:
+        if found is not None and found.status != 404 and request.method not in {"GET", "HEAD"}:
             message = "the server does not allow this method on the requested resource"
             return _status(405, "MethodNotAllowed", message)
         return found
@@ -77,7 +77,7 @@ class ServerDocuments:
                 return self._resources("", version)
             case ["apis", group]:
                 found = discovery.api_group(self._catalog, group)
-                return _json(found) if found else _text(404, "404 page not found\n")
+                return _json(found) if found else _page_not_found()
             case ["apis", group, version]:
                 return self._resources(group, version)
             case ["openapi", "v2"]:
@@ -86,8 +86,10 @@ class ServerDocuments:
                 return self._openapi_v3_index(request)
             case ["openapi", "v3", *_]:
                 return self._openapi_v3(request, path.removeprefix("/openapi/v3/"))
-            case _:
+            case ["api" | "apis", *_]:
                 return None
+            case _:
+                return _json({"paths": self._paths()}, 404)
 
     def _keep(self, key: str, make: Callable[[], bytes]) -> bytes:
         if key not in self._kept:
@@ -117,7 +119,10 @@ class ServerDocuments:
 
     def _resources(self, group: str, version: str) -> HttpResponse:
         found = discovery.api_resource_list(self._catalog, group, version)
-        return _json(found) if found else _not_found()
+        if found:
+            return _json(found)
+        built_in = any(each.info.group == group and not each.custom for each in self._catalog)
+        return _not_found() if built_in or not group else _page_not_found()
 
     def _openapi_v2(self, request: HttpRequest) -> HttpResponse:
         for media_type, _ in _accepted(request):
@@ -197,6 +202,10 @@ def _json(value: Any, status: int = 200) -> HttpResponse:
 def _text(status: int, text: str) -> HttpResponse:
     headers = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", **_NOT_CACHED}
     return HttpResponse(status, headers, text.encode())
+
+
+def _page_not_found() -> HttpResponse:
+    return _text(404, "404 page not found\n")
 
 
 def _status(code: int, reason: str, message: str) -> HttpResponse:

@@ -41,7 +41,7 @@ def _accepted(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     for part in accept.split(","):
         media_type, *parameters = (each.strip() for each in part.split(";"))
         if media_type:
-            ranges.append((media_type.lower(), dict(each.partition("=")[::2] for each in parameters)))
+            ranges.append((media_type, dict(each.partition("=")[::2] for each in parameters)))
     ranges.sort(key=lambda each: -float(each[1].get("q", "1") or 1))
     yield from ranges
 
@@ -56,6 +56,7 @@ def negotiate(headers: Mapping[str, str], *, watch: bool = False, pretty: bool =
         else:
             continue
         asked = parameters.get("as")
+        pretty = pretty or parameters.get("pretty") == "1"
         if asked is None:
             return Representation(chosen, pretty=pretty)
         form = _FORMS.get((asked, parameters.get("g", ""), parameters.get("v", "")))
@@ -81,4 +82,4 @@ def encoded(value: Any, representation: Representation) -> bytes:
     if representation.media_type == YAML:
         return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=2**31).encode()
     data = _encoder.encode(value)
-    return msgspec.json.format(data, indent=2) + b"\n" if representation.pretty else data + b"\n"
+    return msgspec.json.format(data, indent=2) if representation.pretty else data + b"\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from kubewright.devcluster.negotiation import Representation, not_acceptable
+from kubewright.devcluster.negotiation import Representation
 from kubewright.devcluster.objects import Object, metadata_of
 from kubewright.devcluster.statuses import StatusError, bad_request, status_body
 from kubewright.devcluster.tables import table
@@ -42,15 +42,16 @@ class Presenter:
         self._now = now
         self._columns: Any = None
 
-    def one(self, obj: Object) -> Object:
-        """One object."""
+    def one(self, obj: Object, *, scale: bool = False) -> Object:
+        """One object, or its Scale."""
         match self._form:
             case "":
                 return obj
             case "PartialObjectMetadata":
                 return self._partial(obj)
             case "Table":
-                return self._table([obj], {"resourceVersion": metadata_of(obj).get("resourceVersion", "")})
+                metadata = {"resourceVersion": metadata_of(obj).get("resourceVersion", "")}
+                return self._table([obj], metadata, scales=scale)
             case _:
                 raise StatusError(status_body(500, "", "content is not a list"))
 
@@ -63,11 +64,13 @@ class Presenter:
             case "PartialObjectMetadataList":
                 items = [self._partial(item) for item in objects["items"]]
                 kind = "PartialObjectMetadataList"
-                return {"kind": kind, "apiVersion": self._api_version, "metadata": metadata, "items": items}
+                return {"kind": kind, "apiVersion": self._api_version, "metadata": metadata, "items": items or None}
             case "Table":
                 return self._table(objects["items"], metadata)
             case _:
-                raise not_acceptable()
+                listed = "unstructured.UnstructuredList" if self._resource.custom else _go_list(self._resource)
+                message = f"you requested PartialObjectMetadata, but the requested object is a list (*{listed})"
+                raise StatusError(status_body(406, "NotAcceptable", message))
 
     def event(self, obj: Object) -> Object:
         """The object of a watch event: of tables only the first says which columns there are."""
@@ -90,6 +93,18 @@ class Presenter:
         metadata = metadata_of(obj)
         return {"kind": "PartialObjectMetadata", "apiVersion": self._api_version, "metadata": metadata}
 
-    def _table(self, objects: Sequence[Object], metadata: Mapping[str, Any]) -> Object:
-        result = table(self._resource, objects, include=self._include, now=self._now, list_meta=dict(metadata))
-        return {**result, "apiVersion": self._api_version}
+    def _table(self, objects: Sequence[Object], metadata: Mapping[str, Any], *, scales: bool = False) -> Object:
+        return table(
+            self._resource,
+            objects,
+            include=self._include,
+            now=self._now,
+            list_meta=metadata,
+            api_version=self._api_version,
+            scales=scales,
+        )
+
+
+def _go_list(resource: ServedResource) -> str:
+    """The server's own name for the kind's lists."""
+    return f"{resource.info.group.partition('.')[0] or 'core'}.{resource.listed_kind}"

@@ -29,6 +29,8 @@ class Route:
     namespace: str = ""
     name: str = ""
     subresource: str = ""
+    beyond: bool = False
+    """Whether the path goes on after the subresource; for custom resources that has no meaning."""
 
 
 def route(method: str, path: str, query: tuple[tuple[str, str], ...]) -> Route | None:
@@ -49,13 +51,11 @@ def _route(method: str, group: str, version: str, parts: list[str], query: tuple
     # a namespace is itself an object with subresources: namespaces/x/status, but namespaces/x/pods
     if parts[0] == "namespaces" and len(parts) > 2 and not (len(parts) == 3 and parts[2] in {"status", "finalize"}):
         namespace, parts = parts[1], parts[2:]
-    if len(parts) > 3:
-        return None
     plural, name, subresource = (*parts, "", "")[:3]
     verb = _verb(method, name, query)
     if old_watch and verb in {"get", "list"}:
         verb = "watch"
-    return Route(verb, group, version, plural, namespace, name, subresource)
+    return Route(verb, group, version, plural, namespace, name, subresource, len(parts) > 3)
 
 
 def _verb(method: str, name: str, query: tuple[tuple[str, str], ...]) -> Verb | None:

@@ -42,31 +42,36 @@ def table(
     include: Literal["Metadata", "Object", "None"],
     now: datetime,
     list_meta: Mapping[str, Any],
+    api_version: str = "meta.k8s.io/v1",
+    scales: bool = False,
 ) -> Object:
-    """A Table of ``objects``. ``include``: how much of each object its row carries along."""
-    printer = _printer(resource)
+    """A Table of ``objects``. ``include``: how much of each object its row carries along.
+
+    ``scales`` when they are not the resource's objects but the Scales of those.
+    """
+    printer = _SCALES if scales else _printer(resource)
     rows: list[Object] = []
     for obj in objects:
         row: Object = {"cells": printer.cells(obj, now)}
         if conditions := printer.conditions(obj):
             row["conditions"] = conditions
-        row["object"] = _carried(obj, include)
+        row["object"] = _carried(obj, include, api_version)
         rows.append(row)
     return {
         "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
+        "apiVersion": api_version,
         "metadata": dict(list_meta),
         "columnDefinitions": printer.columns,
         "rows": rows,
     }
 
 
-def _carried(obj: Object, include: str) -> Object | None:
+def _carried(obj: Object, include: str, api_version: str) -> Object | None:
     if include == "None":
         return None
     if include == "Object":
         return obj
-    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata_of(obj)}
+    return {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": metadata_of(obj)}
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +82,7 @@ def _printer(resource: ServedResource) -> _Printer:
             definition(each.name, each.type, name_format=each.format, priority=each.priority) for each in found.columns
         ]
         return _Printer(definitions, found.cells, found.conditions)
-    return _custom(resource.info.columns or (Column("Age", ".metadata.creationTimestamp", type="date"),))
+    return _custom(resource.info.columns or (_AGE,))
 
 
 def definition(
@@ -101,7 +106,11 @@ def _custom(columns: Sequence[Column]) -> _Printer:
         told = column.description or f"Custom resource definition column (in JSONPath format): {column.path}"
         definitions.append(
             definition(
-                column.name, column.type, description=told, name_format=column.format or "", priority=column.priority
+                column.name,
+                column.type,
+                description=told or "",
+                name_format=column.format or "",
+                priority=column.priority,
             )
         )
 
@@ -110,6 +119,25 @@ def _custom(columns: Sequence[Column]) -> _Printer:
         return [metadata_of(obj).get("name", ""), *values]
 
     return _Printer(definitions, cells, lambda _obj: [])
+
+
+def _scale_cells(scale: Object, now: datetime) -> list[Any]:
+    metadata = metadata_of(scale)
+    age = _date(metadata.get("creationTimestamp") or "", now)
+    return [metadata.get("name", ""), scale["spec"].get("replicas", 0), scale["status"]["replicas"], age]
+
+
+_AGE = Column("Age", ".metadata.creationTimestamp", type="date", description="Age")
+_SCALES = _Printer(
+    [
+        definition("Name", "string", name_format="name"),
+        definition("Desired", "integer"),
+        definition("Available", "integer"),
+        definition("Age", "date"),
+    ],
+    _scale_cells,
+    lambda _scale: [],
+)
 
 
 def _cell(found: list[Any], kind: str, now: datetime) -> Any:

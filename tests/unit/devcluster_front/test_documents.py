@@ -99,9 +99,17 @@ def test_documents_can_only_be_read(documents: ServerDocuments) -> None:
     assert body(response)["reason"] == "MethodNotAllowed"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/namespaces", "/apis/apps/v1/statefulsets", "/elsewhere", "/healthz/nope"])
+@pytest.mark.parametrize("path", ["/api/v1/namespaces", "/apis/apps/v1/statefulsets"])
 def test_everything_else_is_left_to_others(documents: ServerDocuments, path: str) -> None:
     assert documents.answer(HttpRequest("GET", path)) is None
+
+
+@pytest.mark.parametrize("path", ["/elsewhere", "/healthz/nope"])
+def test_a_path_of_no_api_is_answered_with_the_paths_that_are(documents: ServerDocuments, path: str) -> None:
+    response = documents.answer(HttpRequest("GET", path))
+    assert response is not None
+    assert response.status == 404
+    assert "/apis" in body(response)["paths"]
 
 
 @pytest.mark.parametrize("accept", [PROTOBUF, "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"])

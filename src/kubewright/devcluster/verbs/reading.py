@@ -23,7 +23,7 @@ def get(call: Call) -> Answer:
     check_not_future(registry.store, revision)
     obj = registry.get(call.resource, call.namespace, call.name)
     if call.route.subresource == "scale":
-        return call.plain(scale_of(call.resource, obj))
+        return Answer(200, call.presenter.one(scale_of(call.resource, obj), scale=True), call.representation)
     return call.answer(obj)
 
 
