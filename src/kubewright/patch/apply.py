@@ -13,6 +13,7 @@ from typing import TypeAlias
 from kubewright.api import JSON, Conflict, Status, StatusCause, StatusDetails
 from kubewright.patch.checking import check
 from kubewright.patch.comparison import compare
+from kubewright.patch.creation import created_fields
 from kubewright.patch.errors import PatchError
 from kubewright.patch.fields import NOTHING, FieldSet
 from kubewright.patch.last_applied import last_applied_fields, with_last_applied
@@ -25,6 +26,7 @@ from kubewright.patch.managed import (
     capped,
     decode,
     encode,
+    encode_only,
     equal_but_times,
     managed_fields,
     without_managed_fields,
@@ -34,7 +36,15 @@ from kubewright.patch.ownership import applied_fields, conflicts_with, fitted, p
 from kubewright.patch.shape import Shape
 from kubewright.patch.values import Object, same
 
-__all__ = ["NEVER_OWNED", "ApplyConflict", "applied_fields", "apply", "equal_but_times", "track_update"]
+__all__ = [
+    "NEVER_OWNED",
+    "ApplyConflict",
+    "applied_fields",
+    "apply",
+    "described_kind",
+    "equal_but_times",
+    "track_update",
+]
 
 _BEFORE = "before-first-apply"
 _UNNAMED = "unknown"
@@ -167,8 +177,7 @@ def _decoded(obj: Object) -> Books | None:
 def _check_applied(live: Object | None, applied: Object, shape: Shape, api_version: str) -> None:
     version, kind = applied.get("apiVersion"), applied.get("kind")
     expected = kind if live is None else live.get("kind", kind)
-    group_version = version if isinstance(version, str) and version else "/"
-    described = f"{group_version}, Kind={kind if isinstance(kind, str) else ''}"
+    described = described_kind(applied)
     if version != api_version or not kind or kind != expected:
         raise PatchError(f"invalid object type: {described}", code=400)
     if managed_fields(applied) is not None:
@@ -180,6 +189,13 @@ def _check_applied(live: Object | None, applied: Object, shape: Shape, api_versi
         where = f"{names.get('namespace') or ''}/{names.get('name') or ''}; {described}"
         text = problems[0] if len(problems) == 1 else "\n  ".join(["errors:", *problems])
         raise PatchError(f"failed to create typed patch object ({where}): {text}", code=500)
+
+
+def described_kind(obj: Object) -> str:
+    """An object's kind as messages name it: ``apps/v1, Kind=Deployment``, ``/v1, Kind=Pod``."""
+    version, kind = obj.get("apiVersion"), obj.get("kind")
+    group, _, name = (version if isinstance(version, str) else "").rpartition("/")
+    return f"{group}/{name}, Kind={kind if isinstance(kind, str) else ''}"
 
 
 def _first_entry(
@@ -220,6 +236,11 @@ def track_update(
     The writer owns what it added or modified; whoever owned that before does no more. Its entry's time moves only then.
     """
     shape = shape.as_resource()
+    if old is None and only is None and managed_fields(new) is None:
+        fields = created_fields(new, shape, ignored=ignored)
+        if fields is not None:
+            own = ManagerKey(manager or _UNNAMED, "Update", api_version, subresource)
+            return encode_only(new, own, fields, api_version=api_version, time=now)
     books = _books_for_update(old, new, subresource)
     bare = without_managed_fields(new)
     created = old is None or _uid(old) is None

@@ -23,6 +23,7 @@ __all__ = [
     "capped",
     "decode",
     "encode",
+    "encode_only",
     "equal_but_times",
     "managed_fields",
     "without_managed_fields",
@@ -151,19 +152,30 @@ def encode(obj: Object, books: Books) -> Object:
     return _with(obj, [_encode_entry(key, entry) for key, entry in sorted(books.items(), key=order)])
 
 
+def encode_only(
+    obj: Object, key: ManagerKey, fields_v1: Mapping[str, object], *, api_version: str, time: str
+) -> Object:
+    """``obj`` with books of one entry, whose fields are in the server's order already; without any where it has none."""
+    return _with(obj, [_entry(key, fields_v1, api_version, time)] if fields_v1 else None)
+
+
 def _encode_entry(key: ManagerKey, entry: Entry) -> Object:
+    return _entry(key, entry.fields.to_fields_v1(), entry.api_version, entry.time)
+
+
+def _entry(key: ManagerKey, fields_v1: Mapping[str, object], api_version: str, time: str | None) -> Object:
     encoded: Object = {
-        "apiVersion": entry.api_version,
+        "apiVersion": api_version,
         "fieldsType": "FieldsV1",
-        "fieldsV1": entry.fields.to_fields_v1(),
+        "fieldsV1": cast("JSON", fields_v1),
     }
     if key.manager:
         encoded["manager"] = key.manager
     encoded["operation"] = key.operation
     if key.subresource:
         encoded["subresource"] = key.subresource
-    if entry.time is not None:
-        encoded["time"] = entry.time
+    if time is not None:
+        encoded["time"] = time
     return encoded
 
 

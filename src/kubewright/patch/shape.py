@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from kubewright.api import JSON
 
-__all__ = ["OBJECT_META", "UNTYPED", "Schema", "Shape", "ShapeError"]
+__all__ = ["OBJECT_META", "UNTYPED", "Layout", "Schema", "Shape", "ShapeError"]
 
 T = TypeVar("T")
 
@@ -41,6 +41,15 @@ _KEY_DEFAULTS: Mapping[str, Mapping[str, JSON]] = {
 
 class ShapeError(ValueError):
     """A schema that can't be followed: a reference to nowhere, or to itself."""
+
+
+class Layout(NamedTuple):
+    """The fields that a map of given keys adds when it is new; see `creation`."""
+
+    fields: dict[str, Any]
+    """As a tree of fields, in the server's order. Shared, so not to be changed."""
+    open: tuple[tuple[str, str, Shape], ...]
+    """The keys whose values have fields of their own, with element and shape."""
 
 
 class Shape:
@@ -157,6 +166,11 @@ class Shape:
         """The fields that identify an item of a list map."""
         keys = self.schema.get("x-kubernetes-list-map-keys")
         return tuple(str(key) for key in keys) if isinstance(keys, list) else ()
+
+    @cached_property
+    def layouts(self) -> dict[tuple[str, ...], Layout]:
+        """What `creation` remembers of maps of this shape, by their keys."""
+        return {}
 
     @cached_property
     def sorted_keys(self) -> tuple[str, ...]:
