@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.conformance.specimen import SPECIMEN_SCHEMA
+
 __all__ = ["GROUP", "WIDGETS", "definitions", "widget"]
 
 GROUP = "conformance.kubewright.dev"
@@ -75,7 +77,10 @@ _WIDGET_SCHEMA: dict[str, Any] = {
 
 
 def definitions() -> list[dict[str, Any]]:
-    """Widget: namespaced, with status, scale, columns and selectable fields. Site: cluster-scoped, without any."""
+    """Widget: namespaced, with status, scale, columns and selectable fields. Site: cluster-scoped, without any.
+
+    Specimen: namespaced, with status and every kind of field.
+    """
     widget_version = {
         "name": "v1",
         "served": True,
@@ -100,8 +105,16 @@ def definitions() -> list[dict[str, Any]]:
         "type": "object",
         "properties": {"spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
     }
+    specimen_version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": SPECIMEN_SCHEMA},
+        "subresources": {"status": {}},
+    }
     return [
         _definition("Widget", "widgets", "Namespaced", [widget_version]),
+        _definition("Specimen", "specimens", "Namespaced", [specimen_version]),
         _definition(
             "Site",
             "sites",

@@ -5,7 +5,9 @@ aiohttp is imported when a transport is made, not before: it is the slowest impo
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import io
 import os
 import socket
 import ssl
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["HttpsTransport", "tls_context"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
+
+
+_LARGE = 512 * 1024
 
 
 class HttpsTransport:
@@ -89,10 +94,11 @@ class HttpsTransport:
             self._note(response.status)
             yield StreamingResponse(response.status, _headers(response), self._chunks(request, response))
         finally:
-            response.close()  # half a stream is left in it: the connection is of no more use
+            _hang_up(response)
 
     async def close(self) -> None:
         await self._session.close()
+        await asyncio.sleep(0)  # sockets are closed in the loop's next round, which may be its last
 
     async def _chunks(self, request: HttpRequest, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:
@@ -106,7 +112,7 @@ class HttpsTransport:
             request.method,
             self._url(request),
             headers=[*request.headers.items(), *self._credentials()],
-            data=request.body or None,
+            data=_payload(request.body),
             timeout=timeout,
             allow_redirects=False,
             server_hostname=self._config.tls_server_name,
@@ -143,14 +149,43 @@ class HttpsTransport:
         if isinstance(error, TimeoutError):
             what = "no answer in time" if sent else "no connection in time"
         else:
-            what = str(error) or type(error).__name__
+            what = _words(error)
         return TransportError(
             f"{request.method} {self._base}{request.path}: {what}", may_be_applied=sent and request.method != "GET"
         )
 
 
+def _hang_up(response: aiohttp.ClientResponse) -> None:
+    """Drops a connection that has half a stream left in it, without waiting for the peer's farewell."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
+    response.close()
+
+
+def _words(error: Exception) -> str:
+    """What went wrong, without the host, which the message has already."""
+    cause = error.__cause__ or error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"certificate verify failed: {cause.verify_message}"
+    if isinstance(cause, OSError) and cause.errno is not None:
+        # a failed look-up has a negative number, and its own words
+        return os.strerror(cause.errno).lower() if cause.errno > 0 else str(cause.strerror).lower()
+    return str(error) or type(error).__name__
+
+
+def _payload(body: bytes) -> io.BytesIO | bytes | None:
+    """Large bodies are sent piece by piece."""
+    return io.BytesIO(body) if len(body) > _LARGE else body or None
+
+
 def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
+    """Of a header that is sent several times (``Warning``), all values, as one that says them all."""
+    found: dict[str, str] = {}
+    for name, value in response.headers.items():
+        key = name.lower()
+        found[key] = f"{found[key]}, {value}" if key in found else value
+    return found
 
 
 def _kept_alive(address: AddrInfoType) -> socket.socket:

@@ -70,6 +70,8 @@ class ServedResource:
     """Whether a PUT may leave out the resource version; not so for custom resources and a few built-in kinds."""
     create_on_update: bool = False
     """Whether a PUT of what does not exist creates it (Leases, Endpoints, Events, RBAC)."""
+    kept_as: Mapping[str, Strategy] = field(default_factory=dict)
+    """The strategy of each apiVersion that objects may be kept in; of custom resources only."""
     read_again: bool = False
     """Whether stored objects pass `Strategy.read` and `Strategy.default` when read: the schema changed since."""
 

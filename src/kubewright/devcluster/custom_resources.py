@@ -7,21 +7,23 @@ watch shows it, is the real one: accepted names, established; terminating, then 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kubewright.api import Column, ResourceInfo, Scale
-from kubewright.devcluster.catalog import ServedResource, Subresource
+from kubewright.devcluster.catalog import ServedResource, Subresource, version_priority
 from kubewright.devcluster.conditions import condition, with_condition
 from kubewright.devcluster.custom_strategy import CustomStrategy
 from kubewright.devcluster.definition_strategy import CLEANUP, storage_version
 from kubewright.devcluster.deletion import delete
 from kubewright.devcluster.objects import Object, metadata_of, name_of, namespace_of
 from kubewright.devcluster.options import DeleteOptions
+from kubewright.devcluster.statuses import StatusError
 from kubewright.devcluster.store import GroupResource
 from kubewright.patch.apply import track_update
 from kubewright.patch.shape import Shape
 from kubewright.schema import Structural
+from kubewright.schema.crd_definition import approval
 
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import Catalog
@@ -36,7 +38,7 @@ _MANAGER = "kube-apiserver"
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _VERBS_WHILE_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
 _SUBRESOURCE_VERBS = ("get", "patch", "update")
-_AGE = Column("Age", ".metadata.creationTimestamp", type="date")
+_AGE = Column("Age", ".metadata.creationTimestamp", type="date", description="Age")
 
 
 class CustomResources:
@@ -71,11 +73,27 @@ class CustomResources:
         elif metadata_of(definition).get("deletionTimestamp"):
             self._terminate(name, definition)
         else:
-            definition = self._accept_names(name, definition)
+            definition = self._approve(name, self._accept_names(name, definition))
             if condition(definition, "NamesAccepted").get("status") == "True":
                 self._establish(name, definition)
             if condition(definition, "Established").get("status") == "True":
                 self._serve(name, definition, terminating=False)
+
+    def _approve(self, name: str, definition: Object) -> Object:
+        """Says whether a definition in a group of Kubernetes' own has its approval."""
+        found = approval(definition)
+        if found is None:
+            return definition
+        status, reason, message = found
+        changed = with_condition(
+            definition,
+            "KubernetesAPIApprovalPolicyConformant",
+            status,
+            reason=reason,
+            message=message,
+            now=self._registry.now(),
+        )
+        return self._write_status(name, definition, changed)
 
     # Names
 
@@ -118,7 +136,8 @@ class CustomResources:
             conflicts = [each for each in (wanted if isinstance(wanted, list) else [wanted]) if each in taken]
             if conflicts:
                 title = key[0].upper() + key[1:]
-                problem = (f"{title}Conflict", " and ".join(f'"{each}"' for each in conflicts) + " is already in use")
+                texts = [f'"{each}" is already in use' for each in conflicts]
+                problem = (f"{title}Conflict", texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
                 if before.get(key):
                     accepted[key] = before[key]
             else:
@@ -230,21 +249,32 @@ class CustomResources:
     def _delete_objects(self, resource: ServedResource | None) -> None:
         if resource is not None:
             for obj in self._store.list(resource.storage):
-                delete(self._registry, resource, namespace_of(obj), name_of(obj), DeleteOptions())
+                try:
+                    delete(self._registry, resource, namespace_of(obj), name_of(obj), DeleteOptions())
+                except StatusError:  # of a version that is gone: nobody can read it, so nothing waits for it
+                    self._store.delete(resource.storage, namespace_of(obj), name_of(obj))
 
 
 def served_versions(definition: Object, *, terminating: bool = False) -> list[ServedResource]:
     """The versions of a definition that are to be served, as the catalog holds them."""
     spec = definition["spec"]
-    stored = storage_version(definition)
+    kept_as = {f"{spec['group']}/{version['name']}": _strategy(version) for version in spec["versions"]}
     return [
-        _served(definition, version, stored=stored, terminating=terminating)
+        _served(definition, version, kept_as, terminating=terminating)
         for version in spec["versions"]
         if version.get("served")
     ]
 
 
-def _served(definition: Object, version: Object, *, stored: str, terminating: bool) -> ServedResource:
+def _strategy(version: Object) -> CustomStrategy:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    parts = version.get("subresources") or {}
+    return CustomStrategy(Structural(schema), has_status="status" in parts, scale=_scale(parts.get("scale")))
+
+
+def _served(
+    definition: Object, version: Object, kept_as: Mapping[str, CustomStrategy], *, terminating: bool
+) -> ServedResource:
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
     group, name, kind = spec["group"], version["name"], accepted["kind"]
@@ -270,20 +300,21 @@ def _served(definition: Object, version: Object, *, stored: str, terminating: bo
         subresources.append(Subresource("status", _SUBRESOURCE_VERBS, kind, group, name))
     if scale is not None:
         subresources.append(Subresource("scale", _SUBRESOURCE_VERBS, "Scale", "autoscaling", "v1"))
-    structural = Structural(schema)
+    stored = storage_version(definition)
     return ServedResource(
         info=info,
         verbs=_VERBS_WHILE_TERMINATING if terminating else _VERBS,
         schema=schema,
         shape=Shape.of_resource(schema),
-        strategy=CustomStrategy(structural, has_status=has_status, scale=scale),
+        strategy=kept_as[f"{group}/{name}"],
         subresources=tuple(subresources),
         listed_kind=accepted.get("listKind") or "",
         selectable_fields=tuple(each["jsonPath"].removeprefix(".") for each in version.get("selectableFields") or ()),
         storage_version=name == stored,
         storage_api_version="" if name == stored else f"{group}/{stored}",
         unconditional_update=False,
-        deprecation=_deprecation(version, f"{group}/{name}", kind),
+        deprecation=_deprecation(version, spec["versions"], f"{group}/{name}", kind),
+        kept_as=kept_as,
         read_again=(metadata_of(definition).get("generation") or 1) > 1,
     )
 
@@ -314,8 +345,13 @@ def _columns(declared: Any) -> tuple[Column, ...]:
     )
 
 
-def _deprecation(version: Object, api_version: str, kind: str) -> str:
+def _deprecation(version: Object, versions: Sequence[Object], api_version: str, kind: str) -> str:
     if not version.get("deprecated"):
         return ""
-    warning: str = version.get("deprecationWarning") or f"{api_version} {kind} is deprecated"
-    return warning
+    if given := version.get("deprecationWarning"):
+        return str(given)
+    warning = f"{api_version} {kind} is deprecated"
+    group, own = api_version.rpartition("/")[0], version_priority(version["name"])
+    better = [each["name"] for each in versions if each.get("served") and not each.get("deprecated")]
+    better = sorted((name for name in better if version_priority(name) < own), key=version_priority)
+    return f"{warning}; use {group}/{better[0]} {kind}" if better else warning

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.conditions import with_condition
-from kubewright.devcluster.definition_validation import definition_errors, name_errors, update_definition_errors
 from kubewright.devcluster.naming import dns_subdomain_errors
 from kubewright.devcluster.objects import Object, metadata_of, timestamp, with_metadata
 from kubewright.devcluster.strategy import Deletion
+from kubewright.schema.crd_definition import completed_definition, definition_errors, definition_update_errors
 from kubewright.schema.crd_schema import unrecognised_formats
 
 if TYPE_CHECKING:
@@ -39,16 +39,11 @@ class DefinitionStrategy:
         return self._inner.read(obj)
 
     def default(self, obj: Object) -> Object:
-        obj = self._inner.default(obj)
-        spec = dict(obj.get("spec") or {})
-        names = dict(spec.get("names") or {})
-        kind = names.get("kind") or ""
-        if kind:
-            names["singular"] = names.get("singular") or kind.lower()
-            names["listKind"] = names.get("listKind") or f"{kind}List"
-        spec["names"] = names
-        spec["conversion"] = spec.get("conversion") or {"strategy": "None"}
-        return {**obj, "spec": spec}
+        obj = completed_definition(self._inner.default(obj))
+        status = obj.get("status") or {}
+        if status and not status.get("storedVersions") and (stored := storage_version(obj)):
+            obj = {**obj, "status": {**status, "storedVersions": [stored]}}
+        return obj
 
     def prepare_create(self, obj: Object, around: Surroundings) -> Object:  # noqa: ARG002 - the protocol's
         stored = storage_version(obj)
@@ -82,9 +77,7 @@ class DefinitionStrategy:
     def validate(self, obj: Object, old: Object | None, *, subresource: str) -> list[FieldError]:
         if subresource == "status":
             return []
-        if old is None:
-            return name_errors(obj) + definition_errors(obj)
-        return definition_errors(obj) + update_definition_errors(obj, old)
+        return definition_errors(obj) if old is None else definition_update_errors(obj, old)
 
     def name_errors(self, name: str, *, prefix: bool) -> list[str]:
         return dns_subdomain_errors(name, prefix=prefix)

@@ -53,6 +53,8 @@ def _marked(registry: Registry, resource: ServedResource, old: Object, options: 
     held = list(metadata_of(obj).get("finalizers") or [])
     finalizers = _with_policy(held, options)
     began = metadata.get("deletionTimestamp")
+    if plain and began is not None and (resource.info.kind == "CustomResourceDefinition"):
+        return with_metadata(obj, deletionGracePeriodSeconds=0, finalizers=finalizers or None)
     if began is not None and grace >= (metadata.get("deletionGracePeriodSeconds") or 0):
         return old if finalizers == held else with_metadata(old, finalizers=finalizers or None)
     if plain:

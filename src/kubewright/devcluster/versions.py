@@ -1,11 +1,14 @@
 """The same object in the version it is kept in and in the one it is asked for.
 
-All conversions are of one kind: another apiVersion, and for Events other names of the same fields.
+Built-in kinds are converted by their apiVersion, and Events by other names of the same fields. Versions of a custom
+resource differ in what their schemas let through: each prunes what it does not know, the one an object is kept in fills in.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from kubewright.devcluster.statuses import StatusError, status_body
 
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
@@ -15,15 +18,26 @@ __all__ = ["from_storage", "to_storage"]
 
 
 def from_storage(resource: ServedResource, obj: Object) -> Object:
-    """A stored object as ``resource`` serves it."""
+    """A stored object as ``resource`` serves it; raises `StatusError` (500) where nothing knows its version any more."""
+    if resource.kept_as:
+        return _from_kept(resource, obj)
     if resource.renamed:
         obj = {resource.renamed.get(key, key): value for key, value in obj.items()}
     if resource.storage_api_version:
         obj = {**obj, "apiVersion": resource.info.api_version}
-    if resource.read_again:
-        known, _ = resource.strategy.read(obj)
-        obj = resource.strategy.default(known)
     return obj
+
+
+def _from_kept(resource: ServedResource, obj: Object) -> Object:
+    kept, wanted = obj["apiVersion"], resource.info.api_version
+    if kept == wanted and not resource.read_again:
+        return obj
+    strategy = resource.kept_as.get(kept)
+    if strategy is None:
+        raise StatusError(status_body(500, "", f"request to convert CR from an invalid group/version: {kept}"))
+    if resource.read_again:
+        obj = strategy.default(strategy.read(obj)[0])
+    return obj if kept == wanted else resource.strategy.read({**obj, "apiVersion": wanted})[0]
 
 
 def to_storage(resource: ServedResource, obj: Object) -> Object:
@@ -33,4 +47,7 @@ def to_storage(resource: ServedResource, obj: Object) -> Object:
         obj = {names.get(key, key): value for key, value in obj.items()}
     if resource.storage_api_version:
         obj = {**obj, "apiVersion": resource.storage_api_version}
+        strategy = resource.kept_as.get(resource.storage_api_version)
+        if strategy is not None:
+            obj = strategy.default(strategy.read(obj)[0])
     return obj

@@ -96,7 +96,8 @@ class Watches:
             sent = cursor
             if initial:
                 yield b"".join(initial)
-            while not stream.ended and clock() < deadline:
+            while clock() < deadline:
+                ended = stream.ended  # what happened before the end is still told
                 try:
                     changes = self._store.changes(cursor, resource=watch.resource.storage, limit=_BATCH)
                 except Compacted as error:
@@ -107,6 +108,8 @@ class Watches:
                 if lines:
                     yield b"".join(lines)
                     sent = cursor
+                elif ended:
+                    return
                 elif clock() >= next_bookmark:
                     next_bookmark = next(bookmarks, deadline)
                     if cursor > sent:

@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from kubewright.schema.crd_schema import schema_errors, unrecognised_formats
-from kubewright.schema.errors import FieldError, forbidden, invalid, not_supported, required
+from kubewright.schema.errors import FieldError, duplicate, forbidden, invalid, not_supported, required, too_many
+from kubewright.schema.go_text import quoted
 from kubewright.schema.names import dns1035_label_problems, dns_subdomain_problems
 
-__all__ = ["completed_definition", "definition_errors", "definition_update_errors", "definition_warnings"]
+__all__ = ["approval", "completed_definition", "definition_errors", "definition_update_errors", "definition_warnings"]
 
 Json = dict[str, Any]
 
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _LONGEST_WARNING = 256
+_MOST_SELECTABLE = 8
+_APPROVAL = "api-approved.kubernetes.io"
+_APPROVAL_RULES = "https://github.com/kubernetes/enhancements/pull/1111"
+_PARTS = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
 
 
 def completed_definition(crd: Json) -> Json:
     """The definition with what the server fills in: singular, listKind, conversion."""
     spec = crd.get("spec") or {}
     names = dict(spec.get("names") or {})
-    if names.get("kind"):
-        names = {"singular": names["kind"].lower(), "listKind": f"{names['kind']}List", **names}
-    return {**crd, "spec": {"conversion": {"strategy": "None"}, **spec, "names": names}}
+    if kind := names.get("kind"):
+        names["singular"] = names.get("singular") or kind.lower()
+        names["listKind"] = names.get("listKind") or f"{kind}List"
+    conversion = spec.get("conversion")
+    return {
+        **crd,
+        "spec": {**spec, "names": names, "conversion": {"strategy": "None"} if conversion is None else conversion},
+    }
 
 
 def definition_errors(crd: Json) -> list[FieldError]:
-    """What is wrong with the spec of a new (completed) definition, in the server's order."""
-    return list(_spec(crd.get("spec") or {}, crd.get("metadata") or {}))
+    """What is wrong with a new (completed) definition, in the server's order."""
+    spec, metadata = crd.get("spec") or {}, crd.get("metadata") or {}
+    errors = [*_name(spec, metadata), *_spec(spec)]
+    stored = _storing(spec.get("versions") or [])[:1]
+    return [*errors, *_stored(spec, stored or None), *_preserve(spec), *_approval(spec, metadata)]
 
 
 def definition_update_errors(crd: Json, old: Json) -> list[FieldError]:
     """The same for a change: what objects are stored under may not move."""
-    errors = list(_spec(crd.get("spec") or {}, None))
+    spec = crd.get("spec") or {}
+    errors = [*_spec(spec), *_stored(spec, (crd.get("status") or {}).get("storedVersions")), *_preserve(spec)]
     for path in (("scope",), ("names", "kind"), ("group",), ("names", "plural")):
         new_value, old_value = (_at(each.get("spec") or {}, path) for each in (crd, old))
         if new_value != old_value:
@@ -60,18 +76,21 @@ def _schema(version: Json) -> Json | None:
     return schema
 
 
-def _spec(spec: Json, metadata: Json | None) -> Iterator[FieldError]:
-    group, names, versions = spec.get("group") or "", spec.get("names") or {}, spec.get("versions") or []
-    plural = names.get("plural") or ""
-    if metadata is not None and metadata.get("name") != f"{plural}.{group}":
+def _name(spec: Json, metadata: Json) -> Iterator[FieldError]:
+    plural = (spec.get("names") or {}).get("plural") or ""
+    if metadata.get("name") != f"{plural}.{spec.get('group') or ''}":
         yield invalid("metadata.name", metadata.get("name") or "", 'must be spec.names.plural+"."+spec.group')
+
+
+def _spec(spec: Json) -> Iterator[FieldError]:
+    group, names, versions = spec.get("group") or "", spec.get("names") or {}, spec.get("versions") or []
     yield from _group(group)
     scope = spec.get("scope") or ""
     if not scope:
         yield required("spec.scope")
     elif scope not in ("Cluster", "Namespaced"):
         yield not_supported("spec.scope", scope, ("Cluster", "Namespaced"))
-    yield from _versions(versions)
+    yield from _versions(versions, spec)
     first = versions[0].get("name") or "" if versions else ""
     if first and (problems := dns1035_label_problems(first)):
         yield invalid("spec.version", first, ",".join(problems))
@@ -81,7 +100,9 @@ def _spec(spec: Json, metadata: Json | None) -> Iterator[FieldError]:
     yield from _names(names)
     yield from _shared(versions)
     yield from _conversion(spec.get("conversion") or {})
-    yield from _stored(versions)
+
+
+def _preserve(spec: Json) -> Iterator[FieldError]:
     if spec.get("preserveUnknownFields"):
         yield invalid(
             "spec.preserveUnknownFields",
@@ -120,7 +141,7 @@ def _each_label(names: Sequence[str], path: str) -> Iterator[FieldError]:
 # versions -----------------------------------------------------------------------------------------------------------
 
 
-def _versions(versions: Sequence[Json]) -> Iterator[FieldError]:
+def _versions(versions: Sequence[Json], spec: Json) -> Iterator[FieldError]:
     missing = "spec.versions[{}].schema.openAPIV3Schema"
     for index, version in enumerate(versions):
         if _schema(version) is None:
@@ -133,26 +154,94 @@ def _versions(versions: Sequence[Json]) -> Iterator[FieldError]:
         yield from _parts(version, f"{path}.schema", path, except_for=_common(versions))
     names = [version.get("name") for version in versions]
     if len(set(names)) < len(names):
-        yield invalid("spec.versions", versions, "must contain unique version names")
+        yield _invalid_versions(spec, "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        yield invalid("spec.versions", versions, "must have exactly one version marked as storage version")
+        yield _invalid_versions(spec, "must have exactly one version marked as storage version")
 
 
-def _stored(versions: Sequence[Json]) -> Iterator[FieldError]:
-    """The server notes the first storage version as stored, and expects the last one there."""
-    storing = [version.get("name") or "" for version in versions if version.get("storage")]
-    if not storing:
-        yield invalid("status.storedVersions", None, "must have at least one stored version")
-    elif storing[-1] != storing[0]:
-        yield invalid("status.storedVersions", storing[:1], f"must have the storage version {storing[-1]}")
+def _invalid_versions(spec: Json, message: str) -> FieldError:
+    """Shows the versions in the server's inner form, which has what all say alike only once, in the order of its fields."""
+    versions = spec.get("versions")
+    common = _common(versions or ())
+    shown = versions and [
+        {
+            "Name": version.get("name") or "",
+            "Served": bool(version.get("served")),
+            "Storage": bool(version.get("storage")),
+            "Deprecated": bool(version.get("deprecated")),
+            "DeprecationWarning": version.get("deprecationWarning"),
+            **{part[0].upper() + part[1:]: None if part in common else version.get(part) for part in _PARTS},
+        }
+        for version in versions
+    ]
+    text = json.dumps(shown, separators=(",", ":"), ensure_ascii=False)
+    return FieldError("FieldValueInvalid", "spec.versions", f"Invalid value: {text}: {message}")
+
+
+def _storing(versions: Sequence[Json]) -> list[str]:
+    return [version.get("name") or "" for version in versions if version.get("storage")]
+
+
+def _stored(spec: Json, stored: Sequence[str] | None) -> Iterator[FieldError]:
+    """What ``status.storedVersions`` must have; a new definition begins with its first storage version."""
+    if not stored:
+        yield invalid("status.storedVersions", stored, "must have at least one stored version")
+        return
+    versions = spec.get("versions") or []
+    for index, name in enumerate(stored):
+        if all(version.get("name") != name for version in versions):
+            text = (
+                f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions "
+                f"until a storage migration ensures no data remains persisted in {name} and removes {name} from "
+                "status.storedVersions"
+            )
+            yield invalid(f"status.storedVersions[{index}]", name, text)
+    storing = _storing(versions)
+    if storing and storing[-1] not in stored:
+        yield invalid("status.storedVersions", list(stored), f"must have the storage version {storing[-1]}")
+
+
+def _approval(spec: Json, metadata: Json) -> Iterator[FieldError]:
+    found = approval({"spec": spec, "metadata": metadata})
+    field = f"metadata.annotations[{_APPROVAL}]"
+    if found is None:
+        return
+    if found[1] == "MissingAnnotation":
+        yield required(field, found[2])
+    elif found[1] == "InvalidAnnotation":
+        yield invalid(field, metadata["annotations"][_APPROVAL], found[2])
+
+
+def approval(crd: Json) -> tuple[str, str, str] | None:
+    """Status, reason and message of the approval that groups of Kubernetes' own need; None for other groups."""
+    group = (crd.get("spec") or {}).get("group") or ""
+    if not group.endswith((".k8s.io", ".kubernetes.io")) and group not in {"k8s.io", "kubernetes.io"}:
+        return None
+    given = ((crd.get("metadata") or {}).get("annotations") or {}).get(_APPROVAL) or ""
+    need = f'protected groups must have approval annotation "{_APPROVAL}"'
+    if not given:
+        return "False", "MissingAnnotation", f"{need}, see {_APPROVAL_RULES}"
+    if given.startswith("unapproved"):
+        return "False", "UnapprovedAnnotation", f"not approved: {quoted(given)}"
+    if _is_url(given):
+        return "True", "ApprovedAnnotation", f"approved in {given}"
+    why = f'with either a URL or a reason starting with "unapproved", see {_APPROVAL_RULES}'
+    return "False", "InvalidAnnotation", f"{need} {why}"
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return bool(parts.scheme and parts.netloc)
 
 
 def _common(versions: Sequence[Json]) -> frozenset[str]:
     """What all versions say alike: the server keeps that once, and names it ``spec.validation`` and the like."""
     if not versions:
         return frozenset()
-    keys = ("schema", "subresources", "additionalPrinterColumns")
-    return frozenset(key for key in keys if all(each.get(key) == versions[0].get(key) for each in versions))
+    return frozenset(key for key in _PARTS if all(each.get(key) == versions[0].get(key) for each in versions))
 
 
 def _shared(versions: Sequence[Json]) -> Iterator[FieldError]:
@@ -171,6 +260,9 @@ def _parts(version: Json, schema_path: str, path: str, *, except_for: frozenset[
     if "additionalPrinterColumns" not in except_for:
         for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
             yield from _column(column, f"{path}.additionalPrinterColumns[{index}]")
+    if "selectableFields" not in except_for:
+        fields = version.get("selectableFields") or ()
+        yield from _selectable(fields, _schema(version) or {}, f"{path}.selectableFields")
 
 
 def _deprecation(version: Json, path: str) -> Iterator[FieldError]:
@@ -224,6 +316,31 @@ def _column(column: Json, path: str) -> Iterator[FieldError]:
         yield required(f"{path}.JSONPath")
     elif not json_path.startswith("."):
         yield invalid(f"{path}.JSONPath", json_path, "must be a simple json path starting with .")
+
+
+def _selectable(fields: Sequence[Json], schema: Json, path: str) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, field in enumerate(fields):
+        at, given = f"{path}[{index}].jsonPath", field.get("jsonPath") or ""
+        if not given:
+            yield required(at)
+            continue
+        target: Any = schema
+        for part in given.removeprefix(".").split("."):
+            target = ((target or {}).get("properties") or {}).get(part)
+        if target is None:
+            yield invalid(at, given, "is an invalid path: does not refer to a valid field")
+        elif target.get("type") not in ("string", "boolean", "integer"):
+            text = (
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats "
+                "are allowed."
+            )
+            yield invalid(at, given, text)
+        if given in seen:
+            yield duplicate(at, given)
+        seen.add(given)
+    if len(fields) > _MOST_SELECTABLE:
+        yield too_many(path, len(fields), _MOST_SELECTABLE)
 
 
 def _conversion(conversion: Json) -> Iterator[FieldError]:

@@ -62,7 +62,7 @@ def test_names_are_completed() -> None:
 
 
 def test_where_objects_are_stored_may_not_change() -> None:
-    old = completed_definition(a_definition())
+    old = {**completed_definition(a_definition()), "status": {"storedVersions": ["v1"]}}
     new = copy.deepcopy(old)
     new["spec"]["scope"] = "Cluster"
     new["spec"]["names"]["kind"] = "Item"
@@ -71,6 +71,24 @@ def test_where_objects_are_stored_may_not_change() -> None:
         'spec.names.kind: Invalid value: "Item": field is immutable',
     ]
     assert definition_update_errors(old, old) == []
+
+
+def test_a_version_that_was_stored_stays() -> None:
+    crd = completed_definition(a_definition())
+    for stored, expected in (
+        (["v1"], []),
+        ([], ["status.storedVersions: Invalid value: []: must have at least one stored version"]),
+        (
+            ["v0", "v1"],
+            [
+                'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage '
+                "version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "
+                "v0 and removes v0 from status.storedVersions"
+            ],
+        ),
+    ):
+        now = {**crd, "status": {"storedVersions": stored}}
+        assert [str(error) for error in definition_update_errors(now, now)] == expected
 
 
 def test_formats_that_nothing_checks_are_mentioned_once() -> None:

@@ -218,6 +218,5 @@ def custom_resource_definition(obj: Json) -> None:
     if kind := names.get("kind"):
         names.setdefault("singular", kind.lower())
         names.setdefault("listKind", f"{kind}List")
-    conversion = spec.setdefault("conversion", {})
-    conversion.setdefault("strategy", "None")
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
     _service_port((conversion.get("webhook") or {}).get("clientConfig") or {})

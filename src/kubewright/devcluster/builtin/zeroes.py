@@ -67,6 +67,7 @@ _VANISHING: dict[str, str] = {
 }
 
 _STAYING: dict[str, str] = {
+    "apiextensions.v1.CustomResourceDefinitionVersion": "deprecationWarning",
     "coordination.v1.LeaseSpec": "holderIdentity preferredHolder strategy",
     "core.v1.Event": "reportingComponent reportingInstance",
     "core.v1.HostPathVolumeSource": "type",

@@ -1,0 +1,164 @@
+"""Bodies and paths of built-in kinds that cases use, and answers taken down in part.
+
+The server that knows the built-in kinds is an old one. What it says of fields that are younger than it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from tests.conformance.world import Answer, World
+
+__all__ = [
+    "APPS",
+    "CONFIG_MAPS",
+    "CORE",
+    "DEFINITIONS",
+    "DEPLOYMENTS",
+    "NAMESPACES",
+    "PODS",
+    "TABLE",
+    "config_map",
+    "defined",
+    "definition",
+    "deployment",
+    "owned_by",
+    "pod",
+    "show",
+    "show_table",
+    "version",
+    "workload",
+]
+
+CORE = "/api/v1/namespaces/{ns}"
+APPS = "/apis/apps/v1/namespaces/{ns}"
+PODS = f"{CORE}/pods"
+CONFIG_MAPS = f"{CORE}/configmaps"
+DEPLOYMENTS = f"{APPS}/deployments"
+NAMESPACES = "/api/v1/namespaces"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+
+_ALWAYS_APART = ("metadata.managedFields",)
+
+
+def show(w: World, label: str, answer: Answer, *, without: Iterable[str] = ()) -> Answer:
+    """Takes an answer down without its managed fields and what is at the paths ``without`` (``spec.clusterIP``)."""
+    body = answer.body
+    for path in (*_ALWAYS_APART, *without):
+        body = _without(body, path.split("."))
+    w.transcript.add_answer(label, answer.status, answer.headers, body)
+    return answer
+
+
+def _without(value: Any, path: list[str]) -> Any:
+    head, *rest = path
+    if isinstance(value, list):
+        return [_without(item, path) for item in value]
+    if not isinstance(value, dict) or head not in value:
+        return value
+    if not rest:
+        return {key: item for key, item in value.items() if key != head}
+    return {key: _without(item, rest) if key == head else item for key, item in value.items()}
+
+
+async def show_table(w: World, label: str, path: str, *, columns: Iterable[str] = ()) -> None:
+    """Takes down the columns of a Table and its rows' cells, of those ``columns`` only if any are given; not ages."""
+    answer = await w.get(path, headers=TABLE)
+    wanted = set(columns)
+    declared = answer["columnDefinitions"]
+    kept = [at for at, each in enumerate(declared) if not wanted or each["name"] in wanted]
+    w.transcript.add(
+        label,
+        status=answer.status,
+        columns=[{key: declared[at][key] for key in ("name", "type", "format", "priority")} for at in kept],
+        rows=[
+            ["<age>" if declared[at]["name"] == "Age" else row["cells"][at] for at in kept]
+            for row in answer["rows"] or []
+        ],
+    )
+
+
+def pod(name: str, *, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    """A Pod that no scheduler takes: the servers that it is compared with have no nodes."""
+    metadata = {"name": name, **({"labels": labels} if labels else {})}
+    containers = [{"name": "main", "image": "nginx"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"schedulerName": "nobody", "containers": containers, **spec},
+    }
+
+
+def workload(kind: str, name: str, **spec: Any) -> dict[str, Any]:
+    """A Deployment, ReplicaSet, StatefulSet or DaemonSet without pods."""
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod(name)["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "template": template, **spec},
+    }
+
+
+def deployment(name: str, **spec: Any) -> dict[str, Any]:
+    """A Deployment of no pods, which its controller leaves alone."""
+    return workload("Deployment", name, **{"paused": True, **spec})
+
+
+def config_map(name: str, owners: Iterable[dict[str, Any]] = (), **data: str) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": name}
+    if owners:
+        metadata["ownerReferences"] = list(owners)
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def owned_by(owner: Answer, **more: Any) -> dict[str, Any]:
+    """A reference to an object as an owner."""
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner.uid,
+        **more,
+    }
+
+
+def version(
+    name: str = "v1", schema: dict[str, Any] | None = None, *, storage: bool = True, **more: Any
+) -> dict[str, Any]:
+    """One version of a definition, with a schema that allows anything unless given."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = anything if schema is None else schema
+    return {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}, **more}
+
+
+def definition(
+    w: World, kind: str = "Gadget", *, versions: list[dict[str, Any]] | None = None, **names: Any
+) -> dict[str, Any]:
+    """A namespaced definition in a group that only this case has."""
+    group = f"{w.namespace}.example.dev"
+    named = {"kind": kind, "plural": f"{kind.lower()}s", **names}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{named['plural']}.{group}"},
+        "spec": {"group": group, "scope": "Namespaced", "names": named, "versions": versions or [version()]},
+    }
+
+
+@asynccontextmanager
+async def defined(w: World, body: dict[str, Any]) -> AsyncIterator[str]:
+    """Serves a definition for the block; gives the path of its objects, of the first version."""
+    spec = body["spec"]
+    path = f"/apis/{spec['group']}/{spec['versions'][0]['name']}/namespaces/{{ns}}/{spec['names']['plural']}"
+    created = await w.create(DEFINITIONS, body)
+    assert created.status == 201, created.body
+    try:
+        await w.eventually(path, status=200)
+        yield path
+    finally:
+        await w.delete(f"{DEFINITIONS}/{body['metadata']['name']}")
