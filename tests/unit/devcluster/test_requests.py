@@ -50,11 +50,15 @@ def test_a_path_says_what_a_request_is_about(
     assert route(method, path, query) == expected
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz", "/api/v1//x", "/api/v1/a/b/c/d"]
-)
+@pytest.mark.parametrize("path", ["/", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz", "/api/v1//x"])
 def test_other_paths_are_nobodys_resource(path: str) -> None:
     assert route("GET", path, ()) is None
+
+
+def test_a_path_may_go_on_after_the_subresource() -> None:
+    found = route("GET", "/api/v1/a/b/c/d", ())
+    assert found is not None
+    assert found.beyond
 
 
 def refusal(error: pytest.ExceptionInfo[StatusError]) -> tuple[int, str]:
@@ -116,12 +120,19 @@ def test_fields_that_appear_twice_are_found() -> None:
 
 
 def test_yaml_reads_as_kubernetes_reads_it() -> None:
-    assert load_yaml(b"time: 2026-01-01T00:00:00Z\ny: n\n2: two\n") == {
-        "time": "2026-01-01T00:00:00Z",
-        "true": False,
-        "2": "two",
-    }
-    assert load_yaml(b'{"a": 1}') == {"a": 1}
+    value, twice = load_yaml(b"time: 2026-01-01T00:00:00Z\ny: n\n2: two\n", duplicates=True)
+    assert value == {"time": "2026-01-01T00:00:00Z", "true": False, "2": "two"}
+    assert twice == []
+    assert load_yaml(b'{"a": 1}') == ({"a": 1}, [])
+
+
+def test_yaml_tells_which_keys_are_there_twice() -> None:
+    value, twice = load_yaml(b"a: 1\nb:\n- c: 1\n  c: 2\na: 2\n", duplicates=True)
+    assert value == {"a": 2, "b": [{"c": 2}]}
+    assert twice == ['line 4: key "c" already set in map', 'line 5: key "a" already set in map']
+
+
+def test_broken_yaml_is_refused() -> None:
     with pytest.raises(ValueError, match="error converting YAML to JSON: yaml: line"):
         load_yaml(b"a: [1\n")
 
