@@ -15,8 +15,8 @@ The rules
     A list shows the state at one version at least as new as its request (lists are consistent reads). Only own writes
     whose answers came after its request, and are newer than it, survive it.
 
-    The one gap: since the answer to a DELETE has no version, one that ends an object we never saw, while we still show
-    its predecessor of the same name, leaves the predecessor until the watch has told of both.
+    The one gap: since the answer to a DELETE has no version, one that ends an object we never saw hides that object, but
+    not older ones of the same name; the watch tells of their end.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ class Store:
         if present is None or present.uid != uid:
             self._stray(uid)
             return []
+        self._raise_floor(key, present.resource_version)  # a list on its way may still show a predecessor
         return self._drop(present)
 
     def _end(self, key: Key, version: int) -> list[Change]:
@@ -134,9 +135,12 @@ class Store:
         if version < present.resource_version if present else version <= self._progress:
             return []
         self._writes += 1
+        self._raise_floor(key, version)
+        return self._drop(present) if present else []
+
+    def _raise_floor(self, key: Key, version: int) -> None:
         floor = self._floors.get(key)
         self._floors[key] = _Floor(max(version, floor.version) if floor else version, self._writes)
-        return self._drop(present) if present else []
 
     # what a list says
 

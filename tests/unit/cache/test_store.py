@@ -184,6 +184,13 @@ def test_a_delete_made_during_a_list_hides_what_the_list_still_shows(store: Stor
     assert version_of(store) is None
 
 
+def test_a_delete_made_during_a_list_hides_the_predecessor_that_the_list_shows(store: Store) -> None:
+    begun = store.begin_list()
+    store.fold(entry(12, uid="2"))
+    store.forget(("ns", "a"), "2")
+    assert steps(store.replace([entry(10)], 11, begun)) == []
+
+
 def test_a_list_begun_after_a_delete_is_believed(store: Store) -> None:
     store.fold(entry(12, chosen=False))
     assert steps(store.replace([entry(14)], 15, store.begin_list())) == [("Added", 14)]

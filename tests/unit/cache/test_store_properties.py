@@ -124,6 +124,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.begun: ListBegun | None = None
         self.snapshot: tuple[list[Entry], int] | None = None
         self.seen: set[str] = set()
+        self.deleted: set[str] = set()
         self.comparable = True
         if synced:
             self.list_is_asked_for()
@@ -181,13 +182,13 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def answer_arrives(self, data: st.DataObject) -> None:
         answer = self.answers.pop(data.draw(st.integers(0, len(self.answers) - 1), label="which"))
-        present = self.store.get(answer.key)
-        # deleted by name only, while we knew but its predecessor: the answer does not tell which of the two is newer
-        told = answer.entry is not None or present is None or answer.uid in self.seen
+        # the answer to a DELETE does not tell its version: about an object that we never saw it says no more than its UID
+        told = answer.entry is not None or answer.uid in self.seen
         if answer.entry is not None:
             self.take(self.store.fold(answer.entry))
         else:
             self.take(self.store.forget(answer.key, answer.uid))
+            self.deleted.add(answer.uid)
         if self.comparable and told:
             self.floors[answer.key] = max(answer.floor, self.floors.get(answer.key, 0))
 
@@ -257,6 +258,10 @@ class StoreMachine(RuleBasedStateMachine):
             seen = self.store.get(key)
             allowed = self.server.visible_since(key, floor)
             assert any(same(seen, state) for state in allowed), (key, floor, seen, allowed)
+
+    @invariant()
+    def what_we_deleted_is_never_seen_again(self) -> None:
+        assert not self.deleted & {entry.uid for entry in self.store}
 
     @invariant()
     def what_was_read_once_is_never_followed_by_something_older(self) -> None:
