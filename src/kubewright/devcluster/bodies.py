@@ -16,11 +16,15 @@ from kubewright.schema.go_text import quoted
 __all__ = [
     "BODY_TYPES",
     "JSON",
+    "LARGEST_BODY",
     "YAML",
+    "check_size",
     "json_error",
     "load_json",
+    "load_merged",
     "load_yaml",
     "media_type",
+    "not_a_struct",
     "not_an_object",
     "unrecognized",
     "unsupported",
@@ -28,6 +32,9 @@ __all__ = [
 
 JSON = "application/json"
 YAML = "application/yaml"
+LARGEST_BODY = 3 * 1024 * 1024
+"""What a real server takes, in bytes."""
+
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 BODY_TYPES = (JSON, YAML, _PROTOBUF)
 """What a real server takes as an object's body. We take the first two."""
@@ -36,6 +43,13 @@ BODY_TYPES = (JSON, YAML, _PROTOBUF)
 def media_type(headers: Mapping[str, str]) -> str:
     """The Content-Type without its parameters."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def check_size(body: bytes) -> None:
+    """Raises `StatusError` (413) for a body that a real server would not read to its end."""
+    if len(body) > LARGEST_BODY:
+        message = f"Request entity too large: limit is {LARGEST_BODY}"
+        raise StatusError(status_body(413, "RequestEntityTooLarge", message))
 
 
 def unsupported(accepted: Sequence[str]) -> StatusError:
@@ -53,7 +67,30 @@ def load_json(body: bytes, *, duplicates: bool = False) -> tuple[Any, list[str]]
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise ValueError(json_error(body)) from None
-    return value, _duplicates(body) if duplicates else []
+    return value, _duplicates(body) if duplicates and not _has_each_once(body, value) else []
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def _has_each_once(body: bytes, value: Any) -> bool:
+    """Whether there certainly are no duplicates: what was decoded encodes to the very same text, but for white space."""
+    return msgspec.json.format(body, indent=-1) == _encode(value)
+
+
+def load_merged(body: bytes) -> Any:
+    """Decodes JSON that has fields twice as Go decodes it into structs: objects of one name are put together."""
+    return json.loads(body, object_pairs_hook=_put_together)
+
+
+def _put_together(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for key, value in pairs:
+        before = merged.get(key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            value = _put_together([*before.items(), *value.items()])  # noqa: PLW2901
+        merged[key] = value
+    return merged
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -126,20 +163,44 @@ _YamlLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^[yYnN]
 _YamlLoader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
 
 
-def load_yaml(body: bytes) -> Any:
-    """Decodes YAML, or JSON. Raises ValueError with the text of the server's decoder."""
+def load_yaml(body: bytes, *, duplicates: bool = False) -> tuple[Any, list[str]]:
+    """Decodes YAML, or JSON, and if asked says which keys appear twice (``line 6: key "size" already set in map``).
+
+    Raises ValueError with the text of the server's decoder.
+    """
     try:
         if body.lstrip()[:1] == b"{":
-            return msgspec.json.decode(body)
+            value = msgspec.json.decode(body)
+            if not duplicates or not _duplicates(body):
+                return value, []
     except (msgspec.DecodeError, UnicodeDecodeError):
         pass  # flow-style YAML begins the same way
     try:
-        return _string_keys(yaml.load(body, Loader=_YamlLoader))  # noqa: S506 - a SafeLoader with fewer types
+        loader = _YamlLoader(body)
+        node = loader.get_single_node()
+        if node is None:
+            return None, []
+        return _string_keys(loader.construct_document(node)), _keys_twice(node) if duplicates else []
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"error converting YAML to JSON: yaml: line {line}: {error.problem}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"error converting YAML to JSON: yaml: {error}") from error
+
+
+def _keys_twice(node: yaml.Node) -> list[str]:
+    found: list[str] = []
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            found += _keys_twice(item)
+    elif isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            found += _keys_twice(value)
+            if key.value in seen:
+                found.append(f"line {value.start_mark.line + 1}: key {quoted(str(key.value))} already set in map")
+            seen.add(key.value)
+    return found
 
 
 def _string_keys(value: Any) -> Any:
@@ -154,11 +215,18 @@ def _key(key: Any) -> str:
 
 def not_an_object(kind: str, value: Any, body: bytes) -> StatusError:
     """400 for a body that is no JSON object."""
-    name = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}.get(type(value), "null")
     return bad_request(
         f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: "
+        f"{not_a_struct(value)} ({_shown(body)})"
+    )
+
+
+def not_a_struct(value: Any) -> str:
+    """What Go's decoder says when it looks for kind and apiVersion in something else than an object."""
+    name = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}.get(type(value), "null")
+    return (
         f"json: cannot unmarshal {name} into Go value of type struct {{ APIVersion string "
-        f"{quoted(_GO_TAG.format('apiVersion'))}; Kind string {quoted(_GO_TAG.format('kind'))} }} ({_shown(body)})"
+        f"{quoted(_GO_TAG.format('apiVersion'))}; Kind string {quoted(_GO_TAG.format('kind'))} }}"
     )
 
 

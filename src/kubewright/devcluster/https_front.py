@@ -22,6 +22,7 @@ import msgspec
 from aiohttp import web
 
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
+from kubewright.devcluster.bodies import LARGEST_BODY
 from kubewright.devcluster.documents import PUBLIC_PATHS
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.protobuf_objects import PROTOBUF, load_protobuf
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from kubewright.devcluster.certificates import Credentials
 
 __all__ = ["Core", "HttpsFront"]
-
-LARGEST_BODY = 3 * 1024 * 1024
-"""What a real server takes, in bytes."""
 
 _LONGEST_LINE = 64 * 1024
 _STOP_SECONDS = 2.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.bodies import (
@@ -10,6 +12,7 @@ from kubewright.devcluster.bodies import (
     JSON,
     YAML,
     load_json,
+    load_merged,
     load_yaml,
     media_type,
     not_an_object,
@@ -30,14 +33,31 @@ if TYPE_CHECKING:
 __all__ = ["load_object", "object_of_body", "object_of_patch", "placed"]
 
 
-def load_object(headers: Mapping[str, str], body: bytes, kind: str, *, duplicates: bool) -> tuple[Object, list[str]]:
-    """A body's JSON object, and its fields that appear twice."""
+@dataclass(frozen=True)
+class Duplicates:
+    """What a body has twice: as warnings, and as parts of an error."""
+
+    warnings: Sequence[str] = ()
+    parts: Sequence[str] = ()
+
+
+def load_object(
+    headers: Mapping[str, str], body: bytes, kind: str, *, duplicates: bool, merged: bool = False
+) -> tuple[Object, Duplicates]:
+    """A body's JSON object, and its fields that appear twice; ``merged``: where both are objects, both count."""
     found = media_type(headers) or JSON
+    twice = Duplicates()
     try:
         if found == JSON:
-            value, twice = load_json(body, duplicates=duplicates)
+            value, paths = load_json(body, duplicates=duplicates)
+            if paths:
+                texts = [f"duplicate field {quoted(path)}" for path in paths]
+                twice = Duplicates(texts, texts)
+                value = load_merged(body) if merged else value
         elif found == YAML:
-            value, twice = load_yaml(body), []
+            value, lines = load_yaml(body, duplicates=duplicates)
+            if lines:
+                twice = Duplicates(lines, ["yaml: " + "\n  ".join(["unmarshal errors:", *lines])])
         else:
             raise unsupported(BODY_TYPES)
     except ValueError as error:
@@ -54,18 +74,19 @@ def object_of_body(
 ) -> tuple[Object, list[str]]:
     """The object in a create's or update's body, and warnings about it."""
     info = resource.info
-    value, twice = load_object(headers, body, info.kind, duplicates=validation != "Ignore")
+    wanted = validation != "Ignore"
+    merged = not resource.custom
+    value, twice = load_object(headers, body, info.kind, duplicates=wanted or merged, merged=merged)
     obj = _of_kind(resource, value, body)
     try:
         known, unknown = _known(resource, obj)
     except ValueError as error:
         raise _not_handled(info, str(error)) from error
-    problems = [f"duplicate field {quoted(path)}" for path in twice]
-    problems += [f"unknown field {quoted(path)}" for path in unknown]
-    if problems and validation == "Strict":
-        raise _not_handled(info, f"strict decoding error: {', '.join(problems)}")
+    problems = [f"unknown field {quoted(path)}" for path in unknown]
+    if validation == "Strict" and (problems or twice.parts):
+        raise _not_handled(info, f"strict decoding error: {', '.join([*twice.parts, *problems])}")
     known, warnings = _owners_once(known)
-    return known, (problems if validation == "Warn" else []) + warnings
+    return known, ([*twice.warnings, *problems] if validation == "Warn" else []) + warnings
 
 
 def object_of_patch(
@@ -73,10 +94,12 @@ def object_of_patch(
     obj: Any,
     validation: FieldValidation,
     refusal: Callable[[str], tuple[str, str]] | None = None,
+    twice: Sequence[str] = (),
 ) -> tuple[Object, list[str]]:
     """A patched object, and warnings about it.
 
     ``refusal`` makes of the reason the value and the reason that a refusal gives; without it the object is the value.
+    ``twice``: what is wrong with the patch already.
     """
     try:
         if not isinstance(obj, dict):
@@ -84,7 +107,7 @@ def object_of_patch(
         if resource.custom and not obj.get("kind"):
             raise ValueError(_KINDLESS)  # noqa: TRY301
         known, unknown = _known(resource, obj)
-        problems = [f"unknown field {quoted(path)}" for path in unknown]
+        problems = [*twice, *(f"unknown field {quoted(path)}" for path in unknown)]
         if problems and validation == "Strict":
             raise ValueError(f"strict decoding error: {', '.join(problems)}")  # noqa: TRY301
     except (ValueError, StatusError) as error:
@@ -132,7 +155,10 @@ def _owners_once(obj: Object, *, when: str = "") -> tuple[Object, list[str]]:
 def _known(resource: ServedResource, obj: Object) -> tuple[Object, list[str]]:
     metadata, unknown = read_metadata(obj.get("metadata") or {})
     known, more = resource.strategy.read({**obj, "metadata": metadata})
-    return known, sorted(unknown + more)
+    if resource.custom or not unknown:
+        return known, sorted(unknown + more) if resource.custom else more
+    order = {key: place for place, key in enumerate(obj)}  # built-in kinds tell of fields as they read them
+    return known, sorted(unknown + more, key=lambda path: order[re.split(r"[.[]", path, maxsplit=1)[0]])
 
 
 def _not_handled(info: ResourceInfo, why: str) -> StatusError:

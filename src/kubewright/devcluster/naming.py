@@ -23,8 +23,8 @@ _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_QUALIFIED})?"
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} bytes"
+def _too_long(limit: int, unit: str = "bytes") -> str:
+    return f"must be no more than {limit} {unit}"
 
 
 def _shape_error(what: str, pattern: str, *examples: str) -> str:
@@ -32,8 +32,8 @@ def _shape_error(what: str, pattern: str, *examples: str) -> str:
     return f"{what} (e.g. {given}, regex used for validation is '{pattern}')"
 
 
-def _errors(value: str, limit: int, pattern: str, message: str) -> list[str]:
-    errors = [_too_long(limit)] if len(value.encode()) > limit else []
+def _errors(value: str, limit: int, pattern: str, message: str, unit: str = "bytes") -> list[str]:
+    errors = [_too_long(limit, unit)] if len(value.encode()) > limit else []
     if re.fullmatch(pattern, value) is None:
         errors.append(message)
     return errors
@@ -86,7 +86,7 @@ def _masked(name: str, *, prefix: bool) -> str:
 
 def dns_subdomain_errors(name: str, *, prefix: bool = False) -> list[str]:
     """RFC 1123 subdomain: most objects' names. ``prefix`` for a generateName."""
-    return _errors(_masked(name, prefix=prefix), 253, _SUBDOMAIN, _SUBDOMAIN_MESSAGE)
+    return _errors(_masked(name, prefix=prefix), 253, _SUBDOMAIN, _SUBDOMAIN_MESSAGE, "characters")
 
 
 def dns_label_errors(name: str, *, prefix: bool = False) -> list[str]:
@@ -96,7 +96,7 @@ def dns_label_errors(name: str, *, prefix: bool = False) -> list[str]:
 
 def dns_label_1035_errors(name: str, *, prefix: bool = False) -> list[str]:
     """RFC 1035 label: Services before 1.34, CSR-like kinds."""
-    return _errors(_masked(name, prefix=prefix), 63, _LABEL_1035, _LABEL_1035_MESSAGE)
+    return _errors(_masked(name, prefix=prefix), 63, _LABEL_1035, _LABEL_1035_MESSAGE, "characters")
 
 
 def path_segment_errors(name: str, *, prefix: bool = False) -> list[str]:
@@ -117,7 +117,7 @@ def qualified_name_errors(key: str) -> list[str]:
     if slash and not prefix:
         errors.append("prefix part must be non-empty")
     elif prefix:
-        errors += [f"prefix part {error}" for error in dns_subdomain_errors(prefix)]
+        errors += [f"prefix part {error}" for error in _errors(prefix, 253, _SUBDOMAIN, _SUBDOMAIN_MESSAGE)]
     if not name:
         errors.append("name part must be non-empty")
     elif len(name.encode()) > 63:

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import random
 import re
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kubewright.api import Clock
-from kubewright.devcluster.naming import label_value_errors, qualified_name_errors
 from kubewright.devcluster.objects import Object, metadata_of, timestamp, with_metadata
-from kubewright.schema.errors import FieldError, forbidden, invalid, required, too_long
 from kubewright.schema.go_text import quoted
 
 __all__ = [
-    "create_errors",
     "generated_name",
     "kept_from",
     "new_uid",
     "read_metadata",
     "stamped",
-    "update_errors",
 ]
-
-NameErrors = Callable[..., list[str]]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _TIMES = frozenset({"creationTimestamp", "deletionTimestamp"})
@@ -49,7 +42,6 @@ _TYPES: Mapping[str, tuple[type, str, type | None, str]] = {
     "managedFields": (list, "[]v1.ManagedFieldsEntry", dict, "v1.ManagedFieldsEntry"),
 }
 _JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
-_ANNOTATIONS_LIMIT = 256 * 1024
 
 _SUFFIX_LENGTH = 5
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -76,9 +68,27 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
             unknown.append(f"metadata.{key}")
         elif value is not None:
             _check(key, value)
+            if key in _ITEMS:
+                value = _read_items(key, value, unknown)  # noqa: PLW2901
             if value or key == "deletionGracePeriodSeconds":
                 result[key] = value
     return result, unknown
+
+
+_ITEMS = {
+    "ownerReferences": frozenset({"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}),
+    "managedFields": frozenset({"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}),
+}
+
+
+def _read_items(key: str, items: list[dict[str, Any]], unknown: list[str]) -> list[dict[str, Any]]:
+    known = _ITEMS[key]
+    if all(item.keys() <= known for item in items):
+        return items
+    unknown += [
+        f"metadata.{key}[{index}].{name}" for index, item in enumerate(items) for name in item if name not in known
+    ]
+    return [{name: value for name, value in item.items() if name in known} for item in items]
 
 
 def _holds(expected: type, value: Any) -> bool:
@@ -98,8 +108,14 @@ def _check(key: str, value: Any) -> None:
                 raise _wrong(item, key, item_go_type)
 
 
+_VERSION_AND_VARIANT = 0x4000_8000_0000_0000_0000
+_RANDOM_BITS = 2**128 - 1 - 0xF000_C000_0000_0000_0000
+
+
 def new_uid(rng: random.Random) -> str:
-    return str(uuid.UUID(int=rng.getrandbits(128), version=4))
+    """A random UUID (RFC 9562, version 4)."""
+    digits = f"{rng.getrandbits(128) & _RANDOM_BITS | _VERSION_AND_VARIANT:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def generated_name(prefix: str, rng: random.Random) -> str:
@@ -135,75 +151,3 @@ def kept_from(old: Object, new: Object) -> Object:
         deletionGracePeriodSeconds=after.get("deletionGracePeriodSeconds", before.get("deletionGracePeriodSeconds")),
         selfLink=None,
     )
-
-
-def create_errors(metadata: Mapping[str, Any], name_errors: NameErrors) -> list[FieldError]:
-    """What is wrong with a new object's metadata. ``name_errors`` is the kind's rule, `Strategy.name_errors`."""
-    errors = []
-    if prefix := metadata.get("generateName"):
-        errors += [invalid("metadata.generateName", prefix, each) for each in name_errors(prefix, prefix=True)]
-    if name := metadata.get("name"):
-        errors += [invalid("metadata.name", name, each) for each in name_errors(name, prefix=False)]
-    else:
-        errors.append(required("metadata.name", "name or generateName is required"))
-    return errors + _common_errors(metadata)
-
-
-def _common_errors(metadata: Mapping[str, Any]) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for key, value in sorted((metadata.get("labels") or {}).items()):
-        errors += [invalid("metadata.labels", key, each) for each in qualified_name_errors(key)]
-        errors += [invalid("metadata.labels", value, each) for each in label_value_errors(value)]
-    annotations = metadata.get("annotations") or {}
-    for key in sorted(annotations):
-        errors += [invalid("metadata.annotations", key, each) for each in qualified_name_errors(key.lower())]
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATIONS_LIMIT:
-        errors.append(too_long("metadata.annotations", _ANNOTATIONS_LIMIT))
-    errors += _owner_errors(metadata.get("ownerReferences") or [])
-    for finalizer in metadata.get("finalizers") or []:
-        errors += [invalid("metadata.finalizers", finalizer, each) for each in qualified_name_errors(finalizer)]
-    return errors
-
-
-def _owner_errors(owners: list[Mapping[str, Any]]) -> list[FieldError]:
-    errors: list[FieldError] = []
-    controller: Mapping[str, Any] | None = None
-    for owner in owners:
-        where = "metadata.ownerReferences"
-        group_version = owner.get("apiVersion") or ""
-        if not group_version.rpartition("/")[2]:
-            errors.append(invalid(f"{where}.apiVersion", group_version, "version must not be empty"))
-        errors += [
-            invalid(f"{where}.{field}", "", "must not be empty")
-            for field in ("kind", "name", "uid")
-            if not owner.get(field)
-        ]
-        if (group_version, owner.get("kind")) == ("v1", "Event"):
-            errors.append(invalid(where, owner, "/v1, Kind=Event is disallowed from being an owner"))
-        if owner.get("controller"):
-            if controller is not None:
-                names = f"{controller.get('kind')}/{controller.get('name')} and {owner.get('kind')}/{owner.get('name')}"
-                text = f"Only one reference can have Controller set to true. Found {quoted('true')} in references for {names}"
-                errors.append(invalid(where, owners, text))
-                break
-            controller = owner
-    return errors
-
-
-_IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
-
-
-def update_errors(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
-    """What is wrong with an updated object's metadata."""
-    errors = []
-    if old.get("deletionTimestamp"):
-        held = set(old.get("finalizers") or [])
-        added = [each for each in new.get("finalizers") or [] if each not in held]
-        if added:
-            listed = ", ".join(map(quoted, sorted(added)))
-            text = "no new finalizers can be added if the object is being deleted, found new finalizers "
-            errors.append(forbidden("metadata.finalizers", f"{text}[]string{{{listed}}}"))
-    for field in _IMMUTABLE:
-        if new.get(field) != old.get(field):
-            errors.append(invalid(f"metadata.{field}", new.get(field), "field is immutable"))  # noqa: PERF401
-    return errors + _common_errors(new)

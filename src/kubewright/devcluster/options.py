@@ -67,10 +67,15 @@ class WriteOptions:
     force: bool = False
 
 
+_NOTHING_ASKED = WriteOptions()
+
+
 def write_options(
     query: Query, kind: Literal["CreateOptions", "UpdateOptions", "PatchOptions"], *, apply: bool = False
 ) -> WriteOptions:
     """Reads the options of a write; ``apply`` for a server-side apply, which must name its manager."""
+    if not query and not apply:
+        return _NOTHING_ASKED
     options = _options(query)
     errors: list[FieldError] = []
     force = _first(options, "force")
@@ -164,17 +169,21 @@ def _list_errors(version: str, match: str, token: str, initial: bool | None) -> 
     return errors
 
 
-def _watch_errors(match: str, _token: str, initial: bool | None) -> list[FieldError]:
+def _watch_errors(match: str, token: str, initial: bool | None) -> list[FieldError]:
     errors = []
-    if initial is not None:
-        if match != "NotOlderThan":
-            text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-            errors.append(forbidden("resourceVersionMatch", text))
-    elif match:
-        text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+    if initial is not None and match != "NotOlderThan":
+        text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         errors.append(forbidden("resourceVersionMatch", text))
+    if match:
+        if initial is None:
+            text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            errors.append(forbidden("resourceVersionMatch", text))
         if match != "NotOlderThan":
             errors.append(not_supported("resourceVersionMatch", match, ["NotOlderThan"]))
+        if token:
+            errors.append(
+                forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
+            )
     return errors
 
 
@@ -190,6 +199,8 @@ class DeleteOptions:
     propagation: Propagation | None = None
     uid: str | None = None
     resource_version: str | None = None
+    begun_is_accepted: bool = False
+    """Whether a deletion that only begins is answered with 202: for who says ``orphanDependents: false``."""
 
     @classmethod
     def from_query(cls, query: Query) -> DeleteOptions:
@@ -232,6 +243,7 @@ class DeleteOptions:
             propagation=policy,
             uid=preconditions.get("uid"),
             resource_version=preconditions.get("resourceVersion"),
+            begun_is_accepted=orphan is False,
         )
 
 
@@ -243,6 +255,5 @@ def _check_type(body: Mapping[str, Any], key: str, expected: type) -> None:
     value = body.get(key)
     if value is not None and type(value) is not expected:
         found = _JSON_NAMES.get(type(value), "value")
-        raise bad_request(
-            f"json: cannot unmarshal {found} into Go struct field DeleteOptions.{key} of type {_GO_NAMES[expected]}"
-        )
+        go_type = "v1.DeletionPropagation" if key == "propagationPolicy" else _GO_NAMES[expected]
+        raise bad_request(f"json: cannot unmarshal {found} into Go struct field DeleteOptions.{key} of type {go_type}")

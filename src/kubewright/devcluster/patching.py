@@ -5,6 +5,7 @@ See "Types of patch" in https://kubernetes.io/docs/reference/using-api/api-conce
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,12 @@ from kubewright.devcluster.incoming import object_of_patch, placed
 from kubewright.devcluster.objects import Object, metadata_of, with_metadata
 from kubewright.devcluster.patch_refusals import as_converted, encoded_order, shown
 from kubewright.devcluster.registry import Registry, Write, written_fields
-from kubewright.devcluster.statuses import StatusError, bad_request, not_found
+from kubewright.devcluster.statuses import StatusError, bad_request, conflict, not_found
 from kubewright.patch import apply as server_side_apply
 from kubewright.patch import json_patch, merge_patch, strategic
 from kubewright.patch.errors import PatchError
 from kubewright.patch.go_text import json_kind, plain
-from kubewright.schema.errors import invalid, invalid_status
+from kubewright.schema.go_text import quoted
 
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
@@ -45,6 +46,8 @@ class Patch:
     media_type: str
     value: Any
     shape: Shape
+    problems: Sequence[str] = ()
+    """What the body has twice, or has and should not."""
 
     def __call__(self, obj: Object) -> Any:
         """The object after the patch. Raises `StatusError` where it does not fit."""
@@ -66,11 +69,11 @@ class Patch:
         return shown(self(encoded_order(resource, old))), why
 
 
-def read_patch(media_type: str, body: bytes, shape: Shape) -> Patch:
-    """Reads a patch's body. Raises `StatusError` where it is no such patch."""
+def read_patch(media_type: str, body: bytes, shape: Shape, *, checked: bool = False) -> Patch:
+    """Reads a patch's body, ``checked`` for what it has twice. Raises `StatusError` where it is no such patch."""
     prefix = "" if media_type == STRATEGIC else "error decoding patch: "
     try:
-        value, _ = load_json(body)
+        value, twice = load_json(body, duplicates=checked)
     except ValueError as error:
         raise bad_request(f"{prefix}{error}") from error
     wants_list = media_type == JSON_PATCH
@@ -81,7 +84,19 @@ def read_patch(media_type: str, body: bytes, shape: Shape) -> Patch:
     if not isinstance(value, list if wants_list else dict):
         go_type = "[]handlers.jsonPatchOp" if wants_list else "map[string]interface {}"
         raise bad_request(f"{prefix}json: cannot unmarshal {json_kind(value)} into Go value of type {go_type}")
-    return Patch(media_type, value, shape)
+    problems = [f"{'json patch ' if wants_list else ''}duplicate field {quoted(path)}" for path in twice]
+    if wants_list and checked:
+        problems += [
+            f"json patch unknown field {quoted(f'[{index}].{key}')}"
+            for index, operation in enumerate(value)
+            if isinstance(operation, dict)
+            for key in operation
+            if key not in _OPERATION
+        ]
+    return Patch(media_type, value, shape, problems)
+
+
+_OPERATION = frozenset({"op", "path", "from", "value"})
 
 
 def refused(error: PatchError) -> StatusError:
@@ -103,9 +118,8 @@ def apply(
     write: Write,
 ) -> tuple[Object, bool, list[str]]:
     """Server-side apply: the object, whether it is new, and warnings."""
-    applied = _applied(body, resource, namespace=namespace, name=name)
+    applied, warnings = _applied(body, resource, options, namespace=namespace, name=name)
     ignored, only = written_fields(resource, write.subresource)
-    warnings: list[str] = []
 
     def merged(live: Object | None) -> Object:
         try:
@@ -138,29 +152,35 @@ def apply(
     return created, True, warnings
 
 
-def _applied(body: bytes, resource: ServedResource, *, namespace: str, name: str) -> Object:
+def _applied(
+    body: bytes, resource: ServedResource, options: WriteOptions, *, namespace: str, name: str
+) -> tuple[Object, list[str]]:
+    """What is applied, and warnings about fields that are there twice."""
     try:
-        value = load_yaml(body)
+        value, twice = load_yaml(body, duplicates=options.field_validation != "Ignore")
     except ValueError as error:
         raise bad_request(f"error decoding YAML: {error}") from error
+    if twice and options.field_validation == "Strict":
+        text = "\n  ".join(["unmarshal errors:", *twice])
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: yaml: {text}")
+    if value is None:
+        value = {}  # which Go's decoder makes of null
     if not isinstance(value, dict):
         text = f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
         raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
-    group_version, kind = value.get("apiVersion") or "/", value.get("kind") or ""
-    if value.get("apiVersion") != resource.info.api_version or kind != resource.info.kind:
-        raise bad_request(f"invalid object type: {group_version}, Kind={kind}")
+    if value.get("apiVersion") != resource.info.api_version or value.get("kind") != resource.info.kind:
+        raise bad_request(f"invalid object type: {server_side_apply.described_kind(value)}")
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        return value  # refused by the schema
-    named = {**value, "metadata": {**(metadata or {}), "name": (metadata or {}).get("name") or name}}
-    placed(named, namespace=namespace, name=name)  # refuses what is for another place
-    return named
+        return value, twice  # refused by the schema
+    if metadata and metadata.get("name"):
+        placed(value, namespace=namespace, name=name)  # refuses what is for another place
+    return value, twice
 
 
 def _refuse_uid(resource: ServedResource, applied: Object, name: str) -> None:
     """An apply with a uid means one certain object, so it must not create another."""
     uid = metadata_of(applied).get("uid")
     if uid:
-        error = invalid("metadata.uid", uid, "field is immutable")
-        info = resource.info
-        raise StatusError.of(invalid_status([error, error], kind=info.kind, group=info.group, name=name))
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(resource.info, name, why)

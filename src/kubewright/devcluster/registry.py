@@ -15,8 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kubewright.devcluster.admission import check_namespace
-from kubewright.devcluster.object_meta import create_errors, generated_name, kept_from, stamped, update_errors
+from kubewright.devcluster.metadata_errors import create_errors, update_errors
+from kubewright.devcluster.object_meta import generated_name, kept_from, stamped
 from kubewright.devcluster.objects import Object, metadata_of, name_of, timestamp, with_metadata
 from kubewright.devcluster.statuses import StatusError, already_exists, conflict, not_found, status_body
 from kubewright.devcluster.versions import from_storage, to_storage
@@ -87,12 +90,13 @@ class Registry:
         if not write.tracked:
             obj = self._tracked(resource, _empty(resource), with_metadata(obj, managedFields=None), write)
         obj = resource.strategy.prepare_create(obj, self)
-        errors = create_errors(metadata_of(obj), resource.strategy.name_errors)
+        errors = create_errors(resource.info, metadata_of(obj), resource.strategy.name_errors, custom=resource.custom)
         self._refuse(resource, name, [*errors, *resource.strategy.validate(obj, None, subresource="")])
         if self.store.get(resource.storage, namespace, name) is not None:
             raise already_exists(resource.info, name)
         if write.dry_run:
             return obj
+        _check_stored_size(obj)
         stored = self.store.create(resource.storage, namespace, name, to_storage(resource, obj))
         return from_storage(resource, stored)
 
@@ -136,8 +140,7 @@ class Registry:
         new = with_metadata(new, resourceVersion=held.get("resourceVersion"))
         if not write.tracked:
             new = self._tracked(resource, old, new, write)
-        # the server checks metadata for all kinds and then again with the kind, so each error has two causes
-        errors = 2 * update_errors(metadata_of(new), held)
+        errors = update_errors(resource.info, metadata_of(new), held, custom=resource.custom)
         errors += resource.strategy.validate(new, old, subresource=write.subresource)
         self._refuse(resource, name, errors)
         if self.may_go(resource, new):
@@ -146,6 +149,7 @@ class Registry:
             return new
         if new == old or write.dry_run:
             return new
+        _check_stored_size(new)
         stored = self.store.update(resource.storage, namespace, name, to_storage(resource, new))
         return from_storage(resource, stored)
 
@@ -200,6 +204,16 @@ class Registry:
         if errors:
             info = resource.info
             raise StatusError.of(invalid_status(errors, kind=info.kind, group=info.group, name=name))
+
+
+_LARGEST_STORED = 1536 * 1024
+_encode = msgspec.json.Encoder().encode
+
+
+def _check_stored_size(obj: Object) -> None:
+    """Refuses what etcd, with its default settings, does not take."""
+    if len(_encode(obj)) > _LARGEST_STORED:
+        raise StatusError(status_body(500, "", "etcdserver: request is too large"))
 
 
 _BY_VALUE = (

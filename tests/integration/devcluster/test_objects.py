@@ -211,7 +211,7 @@ def test_applying_creates_then_changes_nothing_then_conflicts(databases: Any, sa
 def test_an_apply_with_a_uid_creates_nothing(databases: Any, samples: Any) -> None:
     body = samples.database("a", metadata={"uid": "1234"})
     reply = databases.patch(f"{samples.databases}/a", body, "apply", fieldManager="one")
-    assert reply.status == 422
+    assert reply.status == 409
     assert databases.names(samples.databases) == []
 
 

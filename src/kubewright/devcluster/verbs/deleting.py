@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from kubewright.devcluster.bodies import BODY_TYPES, JSON, YAML, load_json, load_yaml, media_type, unsupported
+from kubewright.devcluster.bodies import (
+    BODY_TYPES,
+    JSON,
+    YAML,
+    load_json,
+    load_yaml,
+    media_type,
+    not_a_struct,
+    unsupported,
+)
 from kubewright.devcluster.deletion import delete, delete_all, deleted_status
 from kubewright.devcluster.objects import metadata_of
 from kubewright.devcluster.options import DeleteOptions, list_options
 from kubewright.devcluster.reading import list_objects
 from kubewright.devcluster.statuses import bad_request
 from kubewright.devcluster.verbs.call import Answer, Call
+
+_SCHEME = 'in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"'
 
 __all__ = ["delete_collection", "delete_one", "read_options"]
 
@@ -19,7 +30,7 @@ def delete_one(call: Call) -> Answer:
     obj, gone = delete(call.registry, call.resource, call.namespace, call.name, options)
     if gone and not call.resource.returns_deleted:
         return call.plain(deleted_status(call.resource, obj))
-    return call.answer(obj)
+    return call.answer(obj, 202 if options.begun_is_accepted and not gone else 200)
 
 
 def delete_collection(call: Call) -> Answer:
@@ -44,9 +55,9 @@ def read_options(call: Call) -> DeleteOptions:
     except ValueError as error:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
     if not isinstance(body, dict):
-        raise bad_request("couldn't get version/kind; json parse error: expected an object")
+        raise bad_request(f"couldn't get version/kind; json parse error: {not_a_struct(body)}")
     kind = body.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = body.get("apiVersion") or "v1"
-        raise bad_request(f'no kind "{kind}" is registered for version "{version}"')
+        raise bad_request(f'no kind "{kind}" is registered for version "{version}" {_SCHEME}')
     return DeleteOptions.from_body(body)

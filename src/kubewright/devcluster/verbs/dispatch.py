@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kubewright.devcluster.bodies import check_size
 from kubewright.devcluster.statuses import PageNotFoundError, StatusError, bad_request, not_found, status_body
 from kubewright.devcluster.verbs import deleting, reading, writing
 from kubewright.devcluster.verbs.call import Answer, Call, Stream
@@ -36,6 +37,7 @@ def perform(call: Call) -> Answer | Stream:
         raise _refused_verb(call)
     if verb is None or (verb == "create" and call.name and not call.route.subresource and not call.resource.custom):
         raise _refused_verb(call)
+    check_size(call.request.body)
     call.representation  # noqa: B018 - refuses what can't be answered before anything is written
     return _VERBS[verb](call)
 

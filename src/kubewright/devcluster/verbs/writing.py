@@ -89,14 +89,19 @@ def patch(call: Call) -> Answer:
     if found == APPLY:
         return _apply(call, options)
     scale = call.route.subresource == "scale"
-    patched = read_patch(found, call.request.body, UNTYPED if scale else call.resource.shape)
+    checked = options.field_validation != "Ignore"
+    patched = read_patch(found, call.request.body, UNTYPED if scale else call.resource.shape, checked=checked)
     write = call.write(options)
     if scale:
         return _rescale(call, patched, write)
 
     def change(old: Object) -> Object:
         known, warnings = object_of_patch(
-            call.resource, patched(old), options.field_validation, lambda why: patched.refusal(call.resource, old, why)
+            call.resource,
+            patched(old),
+            options.field_validation,
+            lambda why: patched.refusal(call.resource, old, why),
+            patched.problems,
         )
         call.warnings += warnings
         return placed(known, namespace=call.namespace, name=call.name)
