@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from database_operator.api import v1alpha1 as example
+
 from kubewright.api import Column, Condition, Int32, Model, Resource, Scale, field, resource
 from kubewright.api.markers import ListMap, Maximum, Minimum, Pattern
 from kubewright.crd import definition
@@ -89,6 +91,13 @@ def test_short_name_category_and_scale_are_as_controller_gen_writes_them() -> No
     assert made["spec"]["versions"][0][columns] == wanted["spec"]["versions"][0][columns]
     status = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]
     assert status == wanted["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]
+
+
+def test_the_examples_own_definition_is_that_of_the_reference() -> None:
+    plain, scale = expected("database"), expected("database-scale")
+    plain["spec"]["names"]["shortNames"] = scale["spec"]["names"]["shortNames"]
+    plain["spec"]["versions"][0]["subresources"] = scale["spec"]["versions"][0]["subresources"]
+    assert without_descriptions(definition(example.Database)) == plain
 
 
 def test_keys_come_in_the_order_of_the_reference() -> None:
