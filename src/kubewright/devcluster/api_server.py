@@ -15,7 +15,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from kubewright.api import Clock
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
@@ -27,13 +26,13 @@ from kubewright.devcluster.compression import THRESHOLD, compressed, takes_gzip
 from kubewright.devcluster.custom_resources import DEFINITIONS, CustomResources
 from kubewright.devcluster.definition_strategy import DefinitionStrategy
 from kubewright.devcluster.documents import ServerDocuments
-from kubewright.devcluster.negotiation import Representation, encoded
+from kubewright.devcluster.negotiation import encoded, of_error
 from kubewright.devcluster.object_meta import new_uid
 from kubewright.devcluster.registry import Registry, Write
 from kubewright.devcluster.routing import route
 from kubewright.devcluster.statuses import PageNotFoundError, StatusError
 from kubewright.devcluster.store import Store
-from kubewright.devcluster.verbs import Answer, Call, Stream, perform
+from kubewright.devcluster.verbs import Answer, Call, Stream, Text, perform
 from kubewright.devcluster.watching import Watches
 from kubewright.schema.go_text import quoted
 
@@ -125,12 +124,16 @@ class ApiServer:
         except PageNotFoundError:
             return _page_not_found(headers)
         except StatusError as error:
-            return _json(
-                error.code, error.body, {**headers, **error.headers, **_warnings(call.warnings)}, pretty=pretty
-            )
+            form = of_error(request.headers, pretty=pretty)
+            refused = {**headers, **error.headers, **_warnings(call.warnings)}
+            return _encoded(Answer(error.code, error.body, form), refused)
         headers |= _warnings(call.warnings)
         if isinstance(answer, Stream):
             return StreamingResponse(200, {**headers, "content-type": answer.media_type}, answer.chunks)
+        if isinstance(answer, Text):
+            if answer.text is None:
+                return HttpResponse(204, headers, b"")
+            return HttpResponse(200, {**headers, "content-type": "text/plain"}, answer.text)
         return _encoded(answer, headers)
 
 
@@ -147,10 +150,6 @@ def _sent(request: HttpRequest, found: HttpResponse) -> HttpResponse:
 def _encoded(answer: Answer, headers: Mapping[str, str]) -> HttpResponse:
     form = answer.representation
     return HttpResponse(answer.status, {**headers, "content-type": form.media_type}, encoded(answer.body, form))
-
-
-def _json(status: int, body: Any, headers: Mapping[str, str], *, pretty: bool) -> HttpResponse:
-    return _encoded(Answer(status, body, Representation(pretty=pretty)), headers)
 
 
 def _page_not_found(headers: Mapping[str, str]) -> HttpResponse:

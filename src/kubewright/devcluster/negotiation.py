@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -14,8 +15,9 @@ import yaml
 
 from kubewright.devcluster.bodies import JSON, YAML
 from kubewright.devcluster.statuses import StatusError, status_body
+from kubewright.devcluster.store import State
 
-__all__ = ["Representation", "encoded", "negotiate", "not_acceptable"]
+__all__ = ["Representation", "encoded", "negotiate", "not_acceptable", "of_error"]
 
 Form = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 
@@ -35,6 +37,11 @@ class Representation:
     version: str = "v1"
     pretty: bool = False
 
+    @property
+    def as_it_is(self) -> bool:
+        """Whether stored JSON can go out as it is."""
+        return not self.form and not self.pretty and self.media_type == JSON
+
 
 def _accepted(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     ranges = []
@@ -48,10 +55,27 @@ def _accepted(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 def negotiate(headers: Mapping[str, str], *, watch: bool = False, pretty: bool = False) -> Representation:
     """The first form in the client's order that can be had; raises `StatusError` (406) where there is none."""
-    for media_type, parameters in _accepted(headers.get("accept") or "*/*"):
+    found = _negotiated(headers.get("accept") or "*/*", pretty)
+    if watch and found.media_type == YAML:
+        raise not_acceptable(watch=True)
+    return found
+
+
+def of_error(headers: Mapping[str, str], *, pretty: bool) -> Representation:
+    """The form of a refusal."""
+    try:
+        found = _negotiated(headers.get("accept") or "*/*", pretty)
+    except StatusError:
+        return Representation(pretty=pretty)
+    return Representation(found.media_type, pretty=found.pretty)
+
+
+@lru_cache(256)
+def _negotiated(accept: str, pretty: bool) -> Representation:
+    for media_type, parameters in _accepted(accept):
         if media_type in {JSON, "application/*", "*/*"}:
             chosen = JSON
-        elif media_type == YAML and not watch:
+        elif media_type == YAML:
             chosen = YAML
         else:
             continue
@@ -62,7 +86,7 @@ def negotiate(headers: Mapping[str, str], *, watch: bool = False, pretty: bool =
         form = _FORMS.get((asked, parameters.get("g", ""), parameters.get("v", "")))
         if form is not None:
             return Representation(chosen, form, parameters["v"], pretty=pretty)
-    raise not_acceptable(watch=watch)
+    raise not_acceptable()
 
 
 def not_acceptable(*, watch: bool = False) -> StatusError:
@@ -78,7 +102,11 @@ _encoder = msgspec.json.Encoder()
 
 
 def encoded(value: Any, representation: Representation) -> bytes:
-    """The bytes of an answer's body."""
+    """The bytes of an answer's body, which may be a stored state."""
+    if isinstance(value, State):
+        if representation.as_it_is:
+            return value.data + b"\n"
+        value = value.obj
     if representation.media_type == YAML:
         return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=2**31).encode()
     data = _encoder.encode(value)

@@ -75,18 +75,20 @@ class Presenter:
     def event(self, obj: Object) -> Object:
         """The object of a watch event: of tables only the first says which columns there are."""
         if self._form == "Table":
-            result = self.one(obj)
-            if result["columnDefinitions"] == self._columns:
-                return {**result, "columnDefinitions": None}
-            self._columns = result["columnDefinitions"]
-            return result
+            return self._columns_once(self.one(obj), none=None)
         return self._partial(obj) if self._form else obj
+
+    def _columns_once(self, table: Object, *, none: list[Any] | None) -> Object:
+        if table["columnDefinitions"] == self._columns:
+            return {**table, "columnDefinitions": none}
+        self._columns = table["columnDefinitions"]
+        return table
 
     def bookmark(self, metadata: Mapping[str, Any]) -> Object:
         info = self._resource.info
         obj: Object = {"kind": info.kind, "apiVersion": info.api_version, "metadata": dict(metadata)}
         if self._form == "Table":
-            return self._table([obj], {"resourceVersion": metadata["resourceVersion"]})
+            return self._columns_once(self._table([obj], {"resourceVersion": metadata["resourceVersion"]}), none=[])
         return self._partial(obj) if self._form else obj
 
     def _partial(self, obj: Object) -> Object:

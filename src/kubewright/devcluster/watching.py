@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubewright.devcluster.objects import Object, with_metadata
-from kubewright.devcluster.reading import parse_revision, selection
+from kubewright.devcluster.reading import check_not_future, parse_revision, selection
 from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.store import Change, Compacted
 from kubewright.devcluster.versions import from_storage
@@ -74,10 +74,11 @@ class Watches:
         except ValueError as error:
             raise StatusError(status_body(500, "", str(error))) from error
         watch = _Watch(self._store, resource, namespace, options, presenter)
-        # Of a revision that does not exist yet a real server waits for the writes to come. No client of this server
-        # can have it from here, so it is treated like one that is gone: the client lists, and goes on from there.
-        if revision > self._store.revision:
-            return _refused(f"too large resource version: {revision} ({self._store.revision})")
+        if options.send_initial_events:
+            try:
+                check_not_future(self._store, revision)
+            except StatusError as error:
+                return _refused(error.body)
         initial = watch.initial(revision)
         timeout = options.timeout_seconds or self._rng.uniform(_SHORTEST, _LONGEST)
         start = revision if revision and not options.send_initial_events else self._store.revision
@@ -93,7 +94,6 @@ class Watches:
         streams[stream] = None
         unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
         try:
-            sent = cursor
             if initial:
                 yield b"".join(initial)
             while clock() < deadline:
@@ -103,18 +103,16 @@ class Watches:
                 except Compacted as error:
                     yield _line("ERROR", status_body(410, "Expired", str(error)))
                     return
-                cursor = changes[-1].revision if len(changes) == _BATCH else self._store.revision
+                # of a revision that does not exist yet the watch waits for the writes to come
+                cursor = changes[-1].revision if len(changes) == _BATCH else max(cursor, self._store.revision)
                 lines = [line for change in changes if (line := watch.line(change))]
                 if lines:
                     yield b"".join(lines)
-                    sent = cursor
                 elif ended:
                     return
                 elif clock() >= next_bookmark:
                     next_bookmark = next(bookmarks, deadline)
-                    if cursor > sent:
-                        yield watch.bookmark(cursor)
-                        sent = cursor
+                    yield watch.bookmark(cursor)
                 elif not changes:
                     await _woken(stream.woken, next_bookmark - clock())
         finally:
@@ -127,8 +125,8 @@ class Watches:
             stream.end()
 
 
-async def _refused(message: str) -> AsyncIterator[bytes]:
-    yield _line("ERROR", status_body(410, "Expired", message))
+async def _refused(status: Object) -> AsyncIterator[bytes]:
+    yield _line("ERROR", status)
 
 
 async def _woken(event: asyncio.Event, seconds: float) -> None:
@@ -180,7 +178,7 @@ class _Watch:
         objects: Sequence[Object] = self._store.list(self.resource.storage, self._namespace)
         present = [from_storage(self.resource, obj) for obj in objects]
         lines = [_line("ADDED", self._presenter.event(obj)) for obj in present if self._matches(obj)]
-        if self.options.bookmarks and (asked or self.options.resource_version == "0"):
+        if self.options.bookmarks:
             lines.append(self.bookmark(self._store.revision, annotations={_INITIAL_EVENTS_END: "true"}))
         return lines
 

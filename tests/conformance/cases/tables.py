@@ -168,7 +168,8 @@ async def acceptable(w: World) -> None:
 @case("get", given="an object", body="Accept: application/yaml")
 async def as_yaml(w: World) -> None:
     invalid = await w.create(WIDGETS, {**widget("z"), "spec": {}}, headers={"accept": "application/yaml"})
-    w.transcript.add("invalid", status=invalid.status, body=yaml.safe_load(invalid.text))
+    kind = invalid.headers["content-type"]
+    w.transcript.add("invalid", status=invalid.status, type=kind, body=yaml.safe_load(invalid.text))
     await widgets(w, "a")
     answer = await w.get(f"{WIDGETS}/a", headers={"accept": "application/yaml"})
     w.transcript.add("get", type=answer.headers["content-type"], begins=str(answer.body)[:40])

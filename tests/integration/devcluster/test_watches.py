@@ -68,14 +68,27 @@ async def test_an_object_comes_and_goes_as_it_matches_the_selector(api: Any) -> 
     assert [type_ for type_, _ in others] == ["ADDED", "DELETED"]
 
 
-async def test_a_revision_that_is_forgotten_or_unknown_asks_the_client_to_list(make_server: Any) -> None:
+async def test_a_revision_that_is_forgotten_asks_the_client_to_list(make_server: Any) -> None:
     api = make_server(first_revision=100)
     version = api.get(CONFIG_MAPS).version
     api.post(CONFIG_MAPS, config_map("a"))
     api.server.store.compact(api.server.store.revision)
-    for revision in (version, "5", "999999"):
+    for revision in (version, "5"):
         ((type_, status),) = await api.events(CONFIG_MAPS, 1, resourceVersion=revision)
         assert (type_, status["code"], status["reason"]) == ("ERROR", 410, "Expired")
+
+
+async def test_a_revision_of_the_future_is_waited_for(make_server: Any) -> None:
+    api = make_server(first_revision=100)
+    version = api.server.store.revision + 1
+    chunks = api.watch(CONFIG_MAPS, resourceVersion=str(version))
+    following = asyncio.ensure_future(anext(chunks))
+    await asyncio.sleep(0)
+    api.post(CONFIG_MAPS, config_map("a"))
+    await asyncio.sleep(0)
+    api.post(CONFIG_MAPS, config_map("b"))
+    assert json.loads(await following)["object"]["metadata"]["name"] == "b"
+    await chunks.aclose()
 
 
 async def test_a_restarted_server_is_ahead_of_the_revisions_it_gave_before(make_server: Any) -> None:
@@ -165,5 +178,6 @@ def test_bookmarks_and_time_outs_follow_the_loops_clock() -> None:
             seen = [(loop.time() - start, json.loads(chunk)["type"]) async for chunk in answer.chunks]
         return [*seen, (loop.time() - start, "end")]
 
-    # one bookmark, at the first occasion after the only news
-    assert run_in_virtual_time(main) == [(120.0, "BOOKMARK"), (300.0, "end")]
+    # one a minute, and one just before the end
+    bookmarks = [(moment, "BOOKMARK") for moment in (0.0, 60.0, 120.0, 180.0, 240.0, 298.0)]
+    assert run_in_virtual_time(main) == [*bookmarks, (300.0, "end")]
