@@ -129,12 +129,13 @@ class ApiServer:
             return _encoded(Answer(error.code, error.body, form), refused)
         headers |= _warnings(call.warnings)
         if isinstance(answer, Stream):
-            return StreamingResponse(200, {**headers, "content-type": answer.media_type}, answer.chunks)
+            headers |= {**answer.headers, "content-type": answer.media_type}
+            return StreamingResponse(200, headers, answer.chunks)
         if isinstance(answer, Text):
             if answer.text is None:
                 return HttpResponse(204, headers, b"")
             return HttpResponse(200, {**headers, "content-type": "text/plain"}, answer.text)
-        return _encoded(answer, headers)
+        return _encoded(answer, headers, written=self.store.encoded(answer.body))
 
 
 def _sent(request: HttpRequest, found: HttpResponse) -> HttpResponse:
@@ -147,9 +148,11 @@ def _sent(request: HttpRequest, found: HttpResponse) -> HttpResponse:
     return found
 
 
-def _encoded(answer: Answer, headers: Mapping[str, str]) -> HttpResponse:
+def _encoded(answer: Answer, headers: Mapping[str, str], *, written: bytes | None = None) -> HttpResponse:
+    """``written`` is the body's JSON where the write that made it has encoded it already."""
     form = answer.representation
-    return HttpResponse(answer.status, {**headers, "content-type": form.media_type}, encoded(answer.body, form))
+    body = written + b"\n" if written is not None and form.as_it_is else encoded(answer.body, form)
+    return HttpResponse(answer.status, {**headers, "content-type": form.media_type}, body)
 
 
 def _page_not_found(headers: Mapping[str, str]) -> HttpResponse:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["THRESHOLD", "compressed", "takes_gzip"]
+__all__ = ["THRESHOLD", "compressed", "compressed_stream", "takes_gzip"]
 
 THRESHOLD = 128 * 1024
 """From how many bytes on, as on a real server: below, compressing costs more than it saves."""
@@ -24,3 +24,12 @@ def compressed(body: bytes) -> bytes:
     """``body`` in gzip's format."""
     compressor = zlib.compressobj(_FASTEST, zlib.DEFLATED, _GZIP_FORMAT)
     return compressor.compress(body) + compressor.flush()
+
+
+def compressed_stream(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same of a body that comes in pieces."""
+    compressor = zlib.compressobj(_FASTEST, zlib.DEFLATED, _GZIP_FORMAT)
+    for chunk in chunks:
+        if found := compressor.compress(chunk):
+            yield found
+    yield compressor.flush()

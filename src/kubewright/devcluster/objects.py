@@ -33,4 +33,4 @@ def with_metadata(obj: Object, **changes: Any) -> Object:
 
 def timestamp(moment: datetime) -> str:
     """A ``metav1.Time``: RFC 3339, UTC, whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"

@@ -42,6 +42,11 @@ class Presenter:
         self._now = now
         self._columns: Any = None
 
+    @property
+    def as_it_is(self) -> bool:
+        """Whether objects go out as they are."""
+        return not self._form
+
     def one(self, obj: Object, *, scale: bool = False) -> Object:
         """One object, or its Scale."""
         match self._form:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubewright.api import FieldSelector, Selector, SelectorError
 from kubewright.api.selector_parser import parse_field_terms
@@ -23,9 +23,18 @@ from kubewright.schema.go_text import quoted
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
     from kubewright.devcluster.options import ListOptions
-    from kubewright.devcluster.store import Store
+    from kubewright.devcluster.store import State, Store
 
-__all__ = ["check_not_future", "list_objects", "parse_revision", "selection"]
+__all__ = [
+    "Page",
+    "check_not_future",
+    "item_of_built_in",
+    "list_objects",
+    "list_page",
+    "parse_revision",
+    "selection",
+    "whole_list",
+]
 
 _EXPIRED_KEY = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
@@ -95,56 +104,71 @@ def _no_such_field(resource: ServedResource, path: str) -> str:
     return f'{quoted(path)} is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 
+class Page(NamedTuple):
+    """A list, or a page of one, as it is stored."""
+
+    metadata: dict[str, Any]
+    states: Sequence[State]
+
+
 def list_objects(store: Store, resource: ServedResource, namespace: str, options: ListOptions) -> Object:
     """A list of objects in the version of ``resource``: all of it, or a page."""
+    return whole_list(resource, list_page(store, resource, namespace, options))
+
+
+def whole_list(resource: ServedResource, page: Page) -> Object:
+    """A page in the version of ``resource``."""
+    objects = [from_storage(resource, state.obj) for state in page.states]
+    return {
+        "kind": resource.listed_kind,
+        "apiVersion": resource.info.api_version,
+        "metadata": page.metadata,
+        "items": objects if resource.custom else [item_of_built_in(obj) for obj in objects],
+    }
+
+
+def item_of_built_in(obj: Object) -> Object:
+    """Items of built-in lists do not say what they are."""
+    return {key: value for key, value in obj.items() if key not in {"apiVersion", "kind"}}
+
+
+def list_page(store: Store, resource: ServedResource, namespace: str, options: ListOptions) -> Page:
+    """What a list shows: all objects that match, or some of them."""
     matches = selection(resource, options)
     revision, start = _where(store, options)
     try:
-        found = store.list(resource.storage, namespace, at=revision)
+        found = store.states(resource.storage, namespace, at=revision)
     except Compacted as error:
         raise _expired(start) from error
     if start:
-        found = found[bisect_left(found, start, key=lambda obj: _key(obj, namespace)) :]
+        found = found[bisect_left(found, start, key=lambda state: _key(state.obj, namespace)) :]
     limit = 0 if options.resource_version == "0" and not start else options.limit  # any version: no pages of it
-    objects, rest = _page(resource, found, matches, limit)
+    shown, rest = _page(resource, found, matches, limit)
     metadata: dict[str, Any] = {"resourceVersion": str(store.revision if revision is None else revision)}
     if rest:
         at = store.revision if revision is None else revision
-        metadata["continue"] = continue_token(at, f"/{_key(objects[-1], namespace)}\0")
+        metadata["continue"] = continue_token(at, f"/{_key(shown[-1].obj, namespace)}\0")
         if matches is None:
             metadata["remainingItemCount"] = rest
     elif resource.custom:
         metadata["continue"] = ""
-    return {
-        "kind": resource.listed_kind,
-        "apiVersion": resource.info.api_version,
-        "metadata": metadata,
-        "items": _items(resource, objects),
-    }
+    return Page(metadata, shown)
 
 
 def _page(
-    resource: ServedResource, found: Sequence[Object], matches: Callable[[Object], bool] | None, limit: int
-) -> tuple[list[Object], int]:
+    resource: ServedResource, found: Sequence[State], matches: Callable[[Object], bool] | None, limit: int
+) -> tuple[Sequence[State], int]:
     """The first ``limit`` objects that match, 0 for all of them, and how many more there are (at least)."""
     if matches is None:
         shown = found[:limit] if limit else found
-        return [from_storage(resource, obj) for obj in shown], len(found) - len(shown)
-    objects: list[Object] = []
-    for stored in found:
-        obj = from_storage(resource, stored)
-        if matches(obj):
-            if limit and len(objects) == limit:
-                return objects, 1
-            objects.append(obj)
-    return objects, 0
-
-
-def _items(resource: ServedResource, objects: Sequence[Object]) -> Sequence[Object]:
-    """Items of built-in lists do not say what they are."""
-    if resource.custom:
-        return objects
-    return [{key: value for key, value in obj.items() if key not in {"apiVersion", "kind"}} for obj in objects]
+        return shown, len(found) - len(shown)
+    states: list[State] = []
+    for state in found:
+        if matches(from_storage(resource, state.obj)):
+            if limit and len(states) == limit:
+                return states, 1
+            states.append(state)
+    return states, 0
 
 
 def _where(store: Store, options: ListOptions) -> tuple[int | None, str]:

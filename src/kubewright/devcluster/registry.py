@@ -22,7 +22,7 @@ from kubewright.devcluster.metadata_errors import create_errors, update_errors
 from kubewright.devcluster.object_meta import generated_name, kept_from, stamped
 from kubewright.devcluster.objects import Object, metadata_of, name_of, timestamp, with_metadata
 from kubewright.devcluster.statuses import StatusError, already_exists, conflict, not_found, status_body
-from kubewright.devcluster.versions import from_storage, to_storage
+from kubewright.devcluster.versions import from_storage, is_as_stored, to_storage
 from kubewright.patch.apply import track_update
 from kubewright.patch.fields import NOTHING, FieldSet
 from kubewright.schema.errors import FieldError, invalid, invalid_status
@@ -31,7 +31,7 @@ from kubewright.schema.go_text import quoted
 if TYPE_CHECKING:
     from kubewright.api import Clock
     from kubewright.devcluster.catalog import ServedResource
-    from kubewright.devcluster.store import GroupResource, Store
+    from kubewright.devcluster.store import GroupResource, State, Store
     from kubewright.patch.shape import Shape
 
 __all__ = ["Registry", "Write", "written_fields"]
@@ -71,6 +71,11 @@ class Registry:
         if found is None:
             raise not_found(resource.info, name)
         return found
+
+    def state(self, resource: ServedResource, namespace: str, name: str) -> State | None:
+        """What is stored, if it can go out in the version of ``resource`` as it is."""
+        found = self.store.state(resource.storage, namespace, name)
+        return found if found is not None and is_as_stored(resource, found) else None
 
     def get(self, resource: ServedResource, namespace: str, name: str) -> Object:
         """One object in the version of ``resource``; raises `StatusError` (404)."""

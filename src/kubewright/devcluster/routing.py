@@ -5,8 +5,7 @@ See "Resource URIs" in https://kubernetes.io/docs/reference/using-api/api-concep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kubewright.devcluster.options import flag
 
@@ -18,8 +17,7 @@ _WITH_NAME: dict[str, Verb] = {"GET": "get", "HEAD": "get", "PUT": "update", "PA
 _WITHOUT_NAME: dict[str, Verb] = {"GET": "list", "HEAD": "list", "DELETE": "deletecollection"}
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """The parts of a resource's path; empty where the path lacks them. ``verb`` is None for a method that fits nothing."""
 
     verb: Verb | None

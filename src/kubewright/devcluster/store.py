@@ -1,5 +1,8 @@
 """`Store`: every object at every retained revision.
 
+Objects are kept as the JSON that goes out, which is a third of what they take decoded and nothing to the garbage
+collector; the latest ones are kept decoded as well, for whoever reacts to their being written.
+
 Guarantees
     Each write makes one new revision and one `Change`; changes are seen in the order of their revisions. Objects are
     never changed in place, so what a reader got stays as it was. All calls are synchronous: between two awaits of the
@@ -13,13 +16,22 @@ Errors
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
+from sys import intern
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from kubewright.devcluster.objects import Object, with_metadata
 
-__all__ = ["Change", "ChangeType", "Compacted", "GroupResource", "Store"]
+__all__ = ["Change", "ChangeType", "Compacted", "GroupResource", "State", "Store"]
+
+_KEPT_DECODED = 256
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -34,16 +46,52 @@ class GroupResource(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
+class State:
+    """One object at one revision."""
+
+    __slots__ = ("_decoded", "api_version", "data")
+
+    def __init__(self, obj: Object) -> None:
+        self.api_version = intern(obj.get("apiVersion") or "")
+        self.data: bytes = _encode(obj)
+        """Its JSON."""
+        self._decoded: Object | None = obj
+
+    @property
+    def obj(self) -> Object:
+        """The object; decoded anew each time, but for a while after it was written."""
+        found = self._decoded
+        if found is None:
+            found = _decode(self.data)
+        return found
+
+    def forget(self) -> Object | None:
+        """Keeps the JSON alone; returns the object that was kept besides."""
+        found, self._decoded = self._decoded, None
+        return found
+
+
 class Change(NamedTuple):
-    """One write. ``new`` carries the write's resource version, of a deletion too, where it is the last state."""
+    """One write."""
 
     revision: int
     type: ChangeType
     resource: GroupResource
     namespace: str
     name: str
-    old: Object | None
-    new: Object
+    before: State | None
+    after: State
+    """Carries the write's resource version, of a deletion too, where it is the last state."""
+
+    @property
+    def old(self) -> Object | None:
+        """The object before, None where there was none."""
+        return None if self.before is None else self.before.obj
+
+    @property
+    def new(self) -> Object:
+        """The object after."""
+        return self.after.obj
 
 
 class Compacted(LookupError):
@@ -66,7 +114,7 @@ class _Shelf:
     def __init__(self, forgotten: int) -> None:
         self.forgotten = forgotten
         """The latest of its changes that the log no longer has: everything after this revision is known."""
-        self.objects: dict[str, Object] = {}
+        self.objects: dict[str, State] = {}
         self.keys: list[str] = []
         self.log: list[Change] = []
         self.listeners: dict[int, Callable[[], None]] = {}
@@ -91,6 +139,9 @@ class Store:
         self._log: list[Change] = []
         self._listeners: dict[int, Callable[[], None]] = {}
         self._subscriptions = 0
+        self._latest: deque[State] = deque()
+        self._encoded: dict[int, bytes] = {}
+        """The JSON of those that are kept decoded, by the objects' ids."""
 
     @property
     def revision(self) -> int:
@@ -112,11 +163,20 @@ class Store:
 
     def get(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
         """One object as it is now; ``namespace`` is empty for cluster-scoped ones."""
+        found = self.state(resource, namespace, name)
+        return None if found is None else found.obj
+
+    def state(self, resource: GroupResource, namespace: str, name: str) -> State | None:
+        """The same with its JSON."""
         shelf = self._shelves.get(resource)
         return shelf.objects.get(_key(namespace, name)) if shelf else None
 
     def list(self, resource: GroupResource, namespace: str = "", *, at: int | None = None) -> Sequence[Object]:
         """The objects of one namespace, or of all, in order of ``namespace/name``; as of revision ``at`` if given."""
+        return [state.obj for state in self.states(resource, namespace, at=at)]
+
+    def states(self, resource: GroupResource, namespace: str = "", *, at: int | None = None) -> Sequence[State]:
+        """The same with their JSON, and none decoded."""
         shelf = self._shelves.get(resource)
         if shelf is None:
             return []
@@ -129,7 +189,11 @@ class Store:
             keys = keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}0")]
         return [shelf.objects[key] for key in keys]
 
-    def _as_of(self, shelf: _Shelf, revision: int) -> dict[str, Object]:
+    def encoded(self, obj: Object) -> bytes | None:
+        """The JSON of an object that was written a moment ago; None where it is not at hand."""
+        return self._encoded.get(id(obj))
+
+    def _as_of(self, shelf: _Shelf, revision: int) -> dict[str, State]:
         if revision < shelf.forgotten:
             raise Compacted(revision, shelf.forgotten)
         objects = dict(shelf.objects)
@@ -137,10 +201,10 @@ class Store:
             if change.revision <= revision:
                 break
             key = _key(change.namespace, change.name)
-            if change.old is None:
+            if change.before is None:
                 del objects[key]
             else:
-                objects[key] = change.old
+                objects[key] = change.before
         return objects
 
     def resources(self) -> Iterator[GroupResource]:
@@ -156,30 +220,41 @@ class Store:
         if key in shelf.objects:
             raise KeyError(f"{resource} {key} exists")
         insort(shelf.keys, key)
-        return self._write(shelf, key, Change(self._revision + 1, "ADDED", resource, namespace, name, None, obj))
+        state = self._next(obj)
+        return self._write(shelf, key, Change(self._revision + 1, "ADDED", resource, namespace, name, None, state))
 
     def update(self, resource: GroupResource, namespace: str, name: str, obj: Object) -> Object:
         """Replaces an object and returns it with its new resource version."""
         key = _key(namespace, name)
         shelf = self._shelves[resource]
         old = shelf.objects[key]
-        return self._write(shelf, key, Change(self._revision + 1, "MODIFIED", resource, namespace, name, old, obj))
+        state = self._next(obj)
+        return self._write(shelf, key, Change(self._revision + 1, "MODIFIED", resource, namespace, name, old, state))
 
     def delete(self, resource: GroupResource, namespace: str, name: str) -> Object:
         """Removes an object and returns its last state, with the resource version of the deletion."""
         key = _key(namespace, name)
         shelf = self._shelves[resource]
         old = shelf.objects[key]
-        return self._write(shelf, key, Change(self._revision + 1, "DELETED", resource, namespace, name, old, old))
+        state = self._next(old.obj)
+        return self._write(shelf, key, Change(self._revision + 1, "DELETED", resource, namespace, name, old, state))
+
+    def _next(self, obj: Object) -> State:
+        """What the next write stores of an object."""
+        obj = with_metadata(obj, resourceVersion=str(self._revision + 1))
+        state = State(obj)
+        self._latest.append(state)
+        self._encoded[id(obj)] = state.data
+        if len(self._latest) > _KEPT_DECODED:
+            self._encoded.pop(id(self._latest.popleft().forget()), None)
+        return state
 
     def _write(self, shelf: _Shelf, key: str, change: Change) -> Object:
-        stored = with_metadata(change.new, resourceVersion=str(change.revision))
-        change = change._replace(new=stored)
         if change.type == "DELETED":
             del shelf.objects[key]
             del shelf.keys[bisect_left(shelf.keys, key)]
         else:
-            shelf.objects[key] = stored
+            shelf.objects[key] = change.after
         self._revision = change.revision
         shelf.log.append(change)
         self._log.append(change)
@@ -187,7 +262,7 @@ class Store:
             self.compact(self._log[-self._retained - 1].revision)
         for listener in (*shelf.listeners.values(), *self._listeners.values()):
             listener()
-        return stored
+        return change.after.obj
 
     # The log
 

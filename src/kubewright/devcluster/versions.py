@@ -13,8 +13,14 @@ from kubewright.devcluster.statuses import StatusError, status_body
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
     from kubewright.devcluster.objects import Object
+    from kubewright.devcluster.store import State
 
-__all__ = ["from_storage", "to_storage"]
+__all__ = ["from_storage", "is_as_stored", "to_storage"]
+
+
+def is_as_stored(resource: ServedResource, state: State) -> bool:
+    """Whether ``resource`` serves an object just as it is kept."""
+    return state.api_version == resource.info.api_version and not resource.renamed and not resource.read_again
 
 
 def from_storage(resource: ServedResource, obj: Object) -> Object:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,17 +22,18 @@ from kubewright.devcluster.objects import Object, with_metadata
 from kubewright.devcluster.reading import check_not_future, parse_revision, selection
 from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.store import Change, Compacted
-from kubewright.devcluster.versions import from_storage
+from kubewright.devcluster.versions import from_storage, is_as_stored
 
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
     from kubewright.devcluster.options import ListOptions
     from kubewright.devcluster.presentation import Presenter
-    from kubewright.devcluster.store import GroupResource, Store
+    from kubewright.devcluster.store import ChangeType, GroupResource, State, Store
 
 __all__ = ["Watches"]
 
 _BATCH = 200
+_CHUNK = 64 * 1024
 _BOOKMARK_INTERVAL = 60.0
 _LAST_BOOKMARK = 2.0  # seconds before the stream ends
 _SHORTEST, _LONGEST = 1800.0, 3600.0  # of a stream for which no time was asked
@@ -60,6 +61,7 @@ class Watches:
         self._store = store
         self._rng = rng
         self._streams: dict[GroupResource, dict[_Stream, None]] = {}
+        self._lately = _Lately()
 
     def open(
         self, resource: ServedResource, namespace: str, options: ListOptions, presenter: Presenter
@@ -73,7 +75,7 @@ class Watches:
             revision = parse_revision(options.resource_version)
         except ValueError as error:
             raise StatusError(status_body(500, "", str(error))) from error
-        watch = _Watch(self._store, resource, namespace, options, presenter)
+        watch = _Watch(self._store, resource, namespace, options, presenter, self._lately)
         if options.send_initial_events:
             try:
                 check_not_future(self._store, revision)
@@ -84,7 +86,9 @@ class Watches:
         start = revision if revision and not options.send_initial_events else self._store.revision
         return self._lines(watch, initial, start, timeout)
 
-    async def _lines(self, watch: _Watch, initial: list[bytes], cursor: int, timeout: float) -> AsyncIterator[bytes]:
+    async def _lines(
+        self, watch: _Watch, initial: Iterable[bytes], cursor: int, timeout: float
+    ) -> AsyncIterator[bytes]:
         clock = asyncio.get_running_loop().time
         deadline = clock() + timeout
         bookmarks = _bookmark_times(clock(), deadline) if watch.options.bookmarks else iter(())
@@ -94,8 +98,8 @@ class Watches:
         streams[stream] = None
         unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
         try:
-            if initial:
-                yield b"".join(initial)
+            for batch in initial:
+                yield batch
             while clock() < deadline:
                 ended = stream.ended  # what happened before the end is still told
                 try:
@@ -152,6 +156,36 @@ def _line(type: str, obj: Object) -> bytes:  # noqa: A002 - the field's own name
     return _encode({"type": type, "object": obj}) + b"\n"
 
 
+def _stored_line(type: ChangeType, state: State) -> bytes:  # noqa: A002 - as above
+    return b'{"type":"%b","object":%b}\n' % (type.encode(), state.data)
+
+
+def _batches(lines: Iterable[bytes], end: bytes) -> Iterator[bytes]:
+    """The lines put together, as many as make a good chunk."""
+    waiting, size = [], 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size > _CHUNK:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting or end:
+        yield b"".join([*waiting, end])
+
+
+class _Lately:
+    """The line of the latest change, which is the same for all who watch whole objects."""
+
+    def __init__(self) -> None:
+        self._change: Change | None = None
+        self._line = b""
+
+    def line(self, change: Change) -> bytes:
+        if change is not self._change:
+            self._change, self._line = change, _stored_line(change.type, change.after)
+        return self._line
+
+
 class _Watch:
     """What one watch lets through, and in which form."""
 
@@ -162,30 +196,37 @@ class _Watch:
         namespace: str,
         options: ListOptions,
         presenter: Presenter,
+        lately: _Lately,
     ) -> None:
         self.resource = resource
         self.options = options
         self._store = store
         self._namespace = namespace
-        self._matches: Callable[[Object], bool] = selection(resource, options) or (lambda _: True)
+        matches = selection(resource, options)
+        self._matches: Callable[[Object], bool] = matches or (lambda _: True)
         self._presenter = presenter
+        self._lately = lately
+        self._all_as_it_is = matches is None and presenter.as_it_is
 
-    def initial(self, revision: int) -> list[bytes]:
-        """The lines to begin with."""
+    def initial(self, revision: int) -> Iterable[bytes]:
+        """The lines to begin with, in batches."""
         asked = self.options.send_initial_events
         if asked is False or (revision and not asked):
             return []
-        objects: Sequence[Object] = self._store.list(self.resource.storage, self._namespace)
-        present = [from_storage(self.resource, obj) for obj in objects]
+        states = self._store.states(self.resource.storage, self._namespace)
+        end = self.options.bookmarks and self.bookmark(self._store.revision, annotations={_INITIAL_EVENTS_END: "true"})
+        if self._all_as_it_is and all(is_as_stored(self.resource, state) for state in states):
+            return _batches((_stored_line("ADDED", state) for state in states), end or b"")
+        present = [from_storage(self.resource, state.obj) for state in states]
         lines = [_line("ADDED", self._presenter.event(obj)) for obj in present if self._matches(obj)]
-        if self.options.bookmarks:
-            lines.append(self.bookmark(self._store.revision, annotations={_INITIAL_EVENTS_END: "true"}))
-        return lines
+        return _batches(lines, end or b"")
 
     def line(self, change: Change) -> bytes | None:
         """The event that a change is to this watch; None for nothing."""
         if self._namespace and change.namespace != self._namespace:
             return None
+        if self._all_as_it_is and is_as_stored(self.resource, change.after):
+            return self._lately.line(change)
         new = from_storage(self.resource, change.new)
         old = from_storage(self.resource, change.old) if change.old is not None else None
         before = old is not None and self._matches(old)

@@ -16,7 +16,7 @@ from kubewright.devcluster.controllers.garbage.verdict import (
     Undecided,
     decide,
 )
-from kubewright.devcluster.store import Change, GroupResource
+from kubewright.devcluster.store import Change, GroupResource, State
 
 CONFIGS = GroupResource("", "configmaps")
 
@@ -103,7 +103,7 @@ def test_orphans_are_named() -> None:
 
 
 def change(kind: Any, new: Any) -> Change:
-    return Change(2, kind, CONFIGS, "default", new["metadata"]["name"], None, new)
+    return Change(2, kind, CONFIGS, "default", new["metadata"]["name"], None, State(new))
 
 
 def test_changes_touch_those_whose_fate_may_change() -> None:

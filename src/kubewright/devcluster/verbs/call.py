@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.routing import Route
     from kubewright.devcluster.watching import Watches
 
-__all__ = ["Answer", "Call", "Stream"]
+__all__ = ["Answer", "Call", "Stream", "Text"]
 
 _LONGEST_MANAGER = 128
 
@@ -40,6 +40,14 @@ class Stream:
 
     chunks: AsyncIterator[bytes]
     media_type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A whole answer that is no object; nothing at all if ``text`` is None."""
+
+    text: bytes | None
 
 
 @dataclass
@@ -85,7 +93,9 @@ class Call:
         if options.field_manager:
             return options.field_manager
         program = self.request.headers.get("user-agent", "").partition("/")[0]
-        return "".join(char for char in program if char.isprintable())[:_LONGEST_MANAGER]
+        if not program.isprintable():
+            program = "".join(char for char in program if char.isprintable())
+        return program[:_LONGEST_MANAGER]
 
     def write(self, options: WriteOptions, *, tracked: bool = False, subresource: str | None = None) -> Write:
         """How this call writes."""
