@@ -197,6 +197,17 @@ def test_a_list_begun_after_a_delete_is_believed(store: Store) -> None:
     assert tombstones(store) == 0
 
 
+def test_tombstones_of_the_old_history_do_not_hide_the_new_one(store: Store) -> None:
+    store.fold(entry(12, chosen=False))
+    assert steps(store.replace([entry(4, uid="9")], 5, store.begin_list())) == [("Added", 4)]
+
+
+def test_an_earlier_departure_does_not_end_the_tombstone_of_a_later_one(store: Store) -> None:
+    store.fold(entry(15, chosen=False))
+    store.remove(entry(11))
+    assert steps(store.upsert(entry(12))) == []
+
+
 def test_a_bookmark_ends_the_tombstones_that_the_watch_has_passed(store: Store) -> None:
     store.fold(entry(12, chosen=False))
     store.advance(11)
