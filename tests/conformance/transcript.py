@@ -146,7 +146,7 @@ def _versions(value: Any, key: str = "") -> Iterator[tuple[int, bool]]:
             yield from _versions(item, _inner(key, name))
     elif isinstance(value, list):
         for item in value:
-            yield from _versions(item, _bookmark(item))
+            yield from _versions(item, _bookmark(item) or key)
 
 
 def _own_version(value: dict[str, Any]) -> int:
@@ -160,8 +160,8 @@ def _bookmark(event: Any) -> str:
 
 
 def _inner(key: str, name: str) -> str:
-    """Where ``name`` is, which in a bookmark's event is still the bookmark."""
-    return key if (key, name) == ("BOOKMARK", "object") else name
+    """Where ``name`` is, which in a bookmark's event, and in the rows of its Table, is still the bookmark."""
+    return key if key == "BOOKMARK" and name in {"object", "rows"} else name
 
 
 def _is_list(value: dict[str, Any], key: str) -> bool:

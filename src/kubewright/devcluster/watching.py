@@ -214,12 +214,17 @@ class _Watch:
         if asked is False or (revision and not asked):
             return []
         states = self._store.states(self.resource.storage, self._namespace)
-        end = self.options.bookmarks and self.bookmark(self._store.revision, annotations={_INITIAL_EVENTS_END: "true"})
         if self._all_as_it_is and all(is_as_stored(self.resource, state) for state in states):
-            return _batches((_stored_line("ADDED", state) for state in states), end or b"")
+            return _batches((_stored_line("ADDED", state) for state in states), self._initial_end())
         present = [from_storage(self.resource, state.obj) for state in states]
         lines = [_line("ADDED", self._presenter.event(obj)) for obj in present if self._matches(obj)]
-        return _batches(lines, end or b"")
+        return _batches(lines, self._initial_end())  # after the lines, the first of which has a Table's columns
+
+    def _initial_end(self) -> bytes:
+        """What tells that all there was is told, for those who want it told."""
+        if not self.options.bookmarks:
+            return b""
+        return self.bookmark(self._store.revision, annotations={_INITIAL_EVENTS_END: "true"})
 
     def line(self, change: Change) -> bytes | None:
         """The event that a change is to this watch; None for nothing."""

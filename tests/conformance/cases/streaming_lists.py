@@ -40,6 +40,7 @@ async def stream_at_any(w: World) -> None:
 @case("watch", given="an object came after it", body="sendInitialEvents, resourceVersion of the past")
 async def stream_at_past(w: World) -> None:
     old, *_ = await widgets(w, "a", "b")
+    await w.get(WIDGETS)
     async with w.watch(WIDGETS, {**STREAM, "resourceVersion": old.version}) as events:
         await events.take(3, label="what is there")
 

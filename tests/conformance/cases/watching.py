@@ -275,8 +275,8 @@ async def no_bookmarks(w: World) -> None:
 
 @case("watch", given="a config map", body="the older paths", truth=("1.20", "1.36"))
 async def older_paths(w: World) -> None:
-    made = await w.create(CONFIG_MAPS, {"metadata": {"name": "a", "labels": {"own": "yes"}}, "data": {"x": "1"}})
-    await w.create(CONFIG_MAPS, {"metadata": {"name": "b", "labels": {"own": "yes"}}, "data": {"x": "1"}})
+    made = await w.create(CONFIG_MAPS, {"metadata": {"name": "a", "labels": {"own": w.namespace}}, "data": {"x": "1"}})
+    await w.create(CONFIG_MAPS, {"metadata": {"name": "b", "labels": {"own": w.namespace}}, "data": {"x": "1"}})
     start = {"resourceVersion": made.version, **SOON}
     for path in (
         "namespaces/{ns}/configmaps",
@@ -284,7 +284,7 @@ async def older_paths(w: World) -> None:
         "namespaces/{ns}/configmaps/a",
         "configmaps",
     ):
-        answer = await w.get(f"/api/v1/watch/{path}", query={**start, "labelSelector": "own=yes"})
+        answer = await w.get(f"/api/v1/watch/{path}", query={**start, "labelSelector": f"own={w.namespace}"})
         found = (
             [(answer["type"], answer["object"]["metadata"]["name"])] if isinstance(answer.body, dict) else answer.body
         )
