@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-import yaml
 
 from kubewright.devcluster.statuses import StatusError, bad_request, status_body
 from kubewright.schema.go_text import quoted
@@ -22,7 +20,6 @@ __all__ = [
     "json_error",
     "load_json",
     "load_merged",
-    "load_yaml",
     "media_type",
     "not_a_struct",
     "not_an_object",
@@ -149,68 +146,6 @@ def json_error(body: bytes) -> str:
     except RecursionError:
         return "exceeded max depth"
     return "invalid JSON"
-
-
-class _YamlLoader(yaml.SafeLoader):
-    """YAML as Kubernetes reads it: dates stay text, and a bare y or n is a boolean."""
-
-
-_YamlLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_YamlLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^[yYnN]$"), list("yYnN"))
-_YamlLoader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
-
-
-def load_yaml(body: bytes, *, duplicates: bool = False) -> tuple[Any, list[str]]:
-    """Decodes YAML, or JSON, and if asked says which keys appear twice (``line 6: key "size" already set in map``).
-
-    Raises ValueError with the text of the server's decoder.
-    """
-    try:
-        if body.lstrip()[:1] == b"{":
-            value = msgspec.json.decode(body)
-            if not duplicates or not _duplicates(body):
-                return value, []
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass  # flow-style YAML begins the same way
-    try:
-        loader = _YamlLoader(body)
-        node = loader.get_single_node()
-        if node is None:
-            return None, []
-        return _string_keys(loader.construct_document(node)), _keys_twice(node) if duplicates else []
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ValueError(f"error converting YAML to JSON: yaml: line {line}: {error.problem}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"error converting YAML to JSON: yaml: {error}") from error
-
-
-def _keys_twice(node: yaml.Node) -> list[str]:
-    found: list[str] = []
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            found += _keys_twice(item)
-    elif isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            found += _keys_twice(value)
-            if key.value in seen:
-                found.append(f"line {value.start_mark.line + 1}: key {quoted(str(key.value))} already set in map")
-            seen.add(key.value)
-    return found
-
-
-def _string_keys(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else _key(key): _string_keys(item) for key, item in value.items()}
-    return [_string_keys(item) for item in value] if isinstance(value, list) else value
-
-
-def _key(key: Any) -> str:
-    return json.dumps(key) if isinstance(key, bool | int | float) or key is None else str(key)
 
 
 def not_an_object(kind: str, value: Any, body: bytes) -> StatusError:

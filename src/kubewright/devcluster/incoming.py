@@ -13,7 +13,6 @@ from kubewright.devcluster.bodies import (
     YAML,
     load_json,
     load_merged,
-    load_yaml,
     media_type,
     not_an_object,
     unrecognized,
@@ -22,6 +21,7 @@ from kubewright.devcluster.bodies import (
 from kubewright.devcluster.object_meta import read_metadata
 from kubewright.devcluster.objects import Object, metadata_of, name_of, with_metadata
 from kubewright.devcluster.statuses import StatusError, bad_request
+from kubewright.devcluster.yaml_bodies import load_yaml
 from kubewright.schema.errors import invalid, invalid_status
 from kubewright.schema.go_text import json_text, quoted
 
@@ -61,7 +61,8 @@ def load_object(
         else:
             raise unsupported(BODY_TYPES)
     except ValueError as error:
-        raise unrecognized(kind, f"couldn't get version/kind; json parse error: {error}", body) from error
+        why = str(error) if found == YAML else f"couldn't get version/kind; json parse error: {error}"
+        raise unrecognized(kind, why, body) from error
     if value is None:
         value = {}  # which Go's decoder makes of null
     if not isinstance(value, dict):

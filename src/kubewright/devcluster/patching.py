@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kubewright.devcluster.bodies import load_json, load_yaml
+from kubewright.devcluster.bodies import load_json
 from kubewright.devcluster.incoming import object_of_patch, placed
 from kubewright.devcluster.objects import Object, metadata_of, with_metadata
 from kubewright.devcluster.patch_refusals import as_converted, encoded_order, shown
 from kubewright.devcluster.registry import Registry, Write, written_fields
 from kubewright.devcluster.statuses import StatusError, bad_request, conflict, not_found
+from kubewright.devcluster.yaml_bodies import load_yaml
 from kubewright.patch import apply as server_side_apply
 from kubewright.patch import json_patch, merge_patch, strategic
 from kubewright.patch.errors import PatchError
@@ -159,7 +160,7 @@ def _applied(
     try:
         value, twice = load_yaml(body, duplicates=options.field_validation != "Ignore")
     except ValueError as error:
-        raise bad_request(f"error decoding YAML: {error}") from error
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from error
     if twice and options.field_validation == "Strict":
         text = "\n  ".join(["unmarshal errors:", *twice])
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: yaml: {text}")

@@ -306,3 +306,24 @@ async def collection_preconditions(w: World) -> None:
     await w.delete(WIDGETS, _options(preconditions={"uid": made.uid}), label="delete")
     found = await w.get(WIDGETS)
     w.transcript.add("left", names=[item["metadata"]["name"] for item in found["items"]])
+
+
+# Grace
+
+
+def _pod(**metadata: Any) -> dict[str, Any]:
+    spec = {
+        "containers": [{"name": "c", "image": "i:1"}],
+        "automountServiceAccountToken": False,
+        "nodeName": "nowhere",
+    }
+    return {"metadata": {"name": "a", **metadata}, "spec": spec}
+
+
+@case("delete", given="a Pod on a node", body="grace periods, each shorter than the one before", truth="1.20")
+async def shorter_grace(w: World) -> None:
+    await w.create(PODS, _pod(finalizers=[HOLD]), label="create")
+    await w.delete(f"{PODS}/a", label="no options")
+    await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=60), label="longer")
+    await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=10), label="shorter")
+    await w.delete(f"{PODS}/a", query={"gracePeriodSeconds": "0"}, label="none")

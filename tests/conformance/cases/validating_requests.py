@@ -184,6 +184,38 @@ async def validation_values(w: World) -> None:
     await w.apply(PATH, widget("a"), query=query, label="apply")
 
 
+# Broken YAML
+
+_BROKEN = (
+    "a: [1",
+    "kind: Widget\nspec: [1,\nb: 2\n",
+    "kind: Widget\nspec: {a: 1\n",
+    "kind: Widget\n a: b\n",
+    "kind: Widget\nmetadata:\n  name: a\n name: b\n",
+    "kind: Widget\nspec:\n\tsize: 1\n",
+    "kind: a: b\n",
+    "kind: 'Widget\n",
+    'kind: "\\q"\n',
+    "kind\nspec: 1\n",
+    "- a\nb: 1\n",
+    "a: *nothing\n",
+    "kind: @x\n",
+    "kind: x\n--- \n[\n",
+)
+
+
+@case("create", given="a custom resource", body="broken YAML")
+async def broken_yaml(w: World) -> None:
+    for text in _BROKEN:
+        await w.create(WIDGETS, text, media_type="application/yaml", label=text)
+
+
+@case("apply", given="a custom resource", body="broken YAML")
+async def broken_yaml_applied(w: World) -> None:
+    for text in _BROKEN:
+        await w.apply(PATH, text, label=text)
+
+
 # Field managers
 
 

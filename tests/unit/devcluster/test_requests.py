@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubewright.devcluster.bodies import json_error, load_json, load_yaml
+from kubewright.devcluster.bodies import json_error, load_json
 from kubewright.devcluster.naming import (
     dns_label_errors,
     dns_subdomain_errors,
@@ -15,6 +15,7 @@ from kubewright.devcluster.negotiation import negotiate
 from kubewright.devcluster.options import DeleteOptions, list_options, write_options
 from kubewright.devcluster.routing import Route, route
 from kubewright.devcluster.statuses import StatusError
+from kubewright.devcluster.yaml_bodies import load_yaml
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_yaml_tells_which_keys_are_there_twice() -> None:
 
 
 def test_broken_yaml_is_refused() -> None:
-    with pytest.raises(ValueError, match="error converting YAML to JSON: yaml: line"):
+    with pytest.raises(ValueError, match="^yaml: line 1: did not find expected ',' or ']'$"):
         load_yaml(b"a: [1\n")
 
 

@@ -7,7 +7,6 @@ from kubewright.devcluster.bodies import (
     JSON,
     YAML,
     load_json,
-    load_yaml,
     media_type,
     not_a_struct,
     unsupported,
@@ -18,6 +17,7 @@ from kubewright.devcluster.options import DeleteOptions, list_options
 from kubewright.devcluster.reading import list_objects
 from kubewright.devcluster.statuses import bad_request
 from kubewright.devcluster.verbs.call import Answer, Call
+from kubewright.devcluster.yaml_bodies import load_yaml
 
 _SCHEME = 'in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"'
 
@@ -53,7 +53,9 @@ def read_options(call: Call) -> DeleteOptions:
     try:
         body = load_json(call.request.body)[0] if found == JSON else load_yaml(call.request.body)[0]
     except ValueError as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
+        raise bad_request(
+            str(error) if found == YAML else f"couldn't get version/kind; json parse error: {error}"
+        ) from error
     if not isinstance(body, dict):
         raise bad_request(f"couldn't get version/kind; json parse error: {not_a_struct(body)}")
     kind = body.get("kind") or "DeleteOptions"
