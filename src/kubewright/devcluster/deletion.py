@@ -38,6 +38,8 @@ def delete(
     gone = registry.may_go(resource, marked)
     if gone:
         if not options.dry_run:
+            if marked != old and resource.strategy.deletion(old, options.grace_period_seconds).graceful:
+                registry.store.update(resource.storage, namespace, name, to_storage(resource, marked))
             stored = registry.store.delete(resource.storage, namespace, name)
             marked = from_storage(resource, stored)
     elif marked != old and not options.dry_run:
@@ -49,7 +51,7 @@ def delete(
 def _marked(registry: Registry, resource: ServedResource, old: Object, options: DeleteOptions) -> Object:
     """The object with deletion time, grace period, and the finalizer that its propagation policy wants."""
     metadata = metadata_of(old)
-    obj, grace, _, plain = resource.strategy.deletion(old, options.grace_period_seconds)
+    obj, grace, _, _, plain = resource.strategy.deletion(old, options.grace_period_seconds)
     held = list(metadata_of(obj).get("finalizers") or [])
     finalizers = _with_policy(held, options)
     began = metadata.get("deletionTimestamp")

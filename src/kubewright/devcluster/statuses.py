@@ -67,9 +67,12 @@ def bad_request(message: str) -> StatusError:
     return StatusError(status_body(400, "BadRequest", message))
 
 
-def not_found(info: ResourceInfo, name: str) -> StatusError:
-    message = f'{info.qualified_plural} "{name}" not found'
-    return StatusError(status_body(404, "NotFound", message, details=_details(info, name)))
+def not_found(info: ResourceInfo, name: str, *, subresource: str = "") -> StatusError:
+    """``subresource``: where the server names it too."""
+    plural = f"{info.plural}/{subresource}" if subresource else info.plural
+    qualified = f"{plural}.{info.group}" if info.group else plural
+    message = f'{qualified} "{name}" not found'
+    return StatusError(status_body(404, "NotFound", message, details={**_details(info, name), "kind": plural}))
 
 
 def already_exists(info: ResourceInfo, name: str) -> StatusError:

@@ -39,6 +39,8 @@ class Deletion(NamedTuple):
     """How long it lives on when nothing else holds it; 0 removes it at once."""
     held: bool = False
     """Whether something besides metadata.finalizers keeps it: a Namespace's ``spec.finalizers``."""
+    graceful: bool = False
+    """Whether the mark is written even where the object then goes at once (Pods)."""
     plain: bool = False
     """Whether the mark is the deletion time alone, without grace period and a new generation (Namespaces, CRDs)."""
 

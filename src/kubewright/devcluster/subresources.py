@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubewright.api import LabelSelector, Selector, convert
-from kubewright.devcluster.objects import Object, metadata_of
-from kubewright.devcluster.statuses import StatusError, bad_request
-from kubewright.schema.errors import invalid, invalid_status
+from kubewright.devcluster.objects import Object, metadata_of, name_of, with_metadata
+from kubewright.devcluster.statuses import StatusError, bad_request, status_body
+from kubewright.schema.errors import invalid, invalid_status, not_supported, required
+from kubewright.schema.go_text import quoted
 
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
@@ -62,8 +62,23 @@ def _selector(resource: ServedResource, obj: Object) -> str:
         return ""
     selector = _at(obj, ".spec.selector") or {}
     if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return str(Selector.from_labels(selector))  # a ReplicationController's
-    return str(Selector.from_object(convert(selector, LabelSelector)))
+        selector = {"matchLabels": selector}  # a ReplicationController's
+    return _selector_text(selector)
+
+
+def _selector_text(selector: Object) -> str:
+    """A label selector as the server writes it: sorted by keys, values sorted."""
+    parts = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
+    for each in selector.get("matchExpressions") or []:
+        key, values = each["key"], ",".join(sorted(each.get("values") or []))
+        text = {
+            "In": f"{key} in ({values})",
+            "NotIn": f"{key} notin ({values})",
+            "Exists": key,
+            "DoesNotExist": f"!{key}",
+        }
+        parts.append((key, text[each["operator"]]))
+    return ",".join(text for _, text in sorted(parts, key=lambda part: part[0]))
 
 
 def scaled(resource: ServedResource, obj: Object, scale: Any) -> Object:
@@ -72,6 +87,10 @@ def scaled(resource: ServedResource, obj: Object, scale: Any) -> Object:
     if not isinstance(scale, dict) or scale.get("kind") != "Scale" or scale.get("apiVersion") != "autoscaling/v1":
         found = scale.get("kind") if isinstance(scale, dict) else scale
         raise bad_request(f"unexpected object of kind {found!r}, expected a Scale of autoscaling/v1")
+    metadata = scale.get("metadata") or {}
+    if not resource.custom and metadata.get("name") not in {None, "", name_of(obj)}:
+        own = name_of(obj)
+        raise bad_request(f"the name of the object ({metadata['name']}) does not match the name on the URL ({own})")
     replicas = (scale.get("spec") or {}).get("replicas") or 0
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise bad_request("json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of type int32")
@@ -81,16 +100,41 @@ def scaled(resource: ServedResource, obj: Object, scale: Any) -> Object:
         name = str(metadata_of(obj).get("name"))
         raise StatusError.of(invalid_status([error], kind="Scale", group="autoscaling", name=name or info.plural))
     changed = _with(obj, (declared.spec if declared else _SPEC).strip(".").split("."), replicas)
-    given = (scale.get("metadata") or {}).get("resourceVersion")
-    metadata = {**metadata_of(obj), "resourceVersion": given}
-    return {**changed, "metadata": {key: value for key, value in metadata.items() if value is not None}}
+    insisted = {"resourceVersion": metadata.get("resourceVersion")}
+    if not resource.custom and metadata.get("uid"):
+        insisted["uid"] = metadata["uid"]
+    kept = {**metadata_of(obj), **insisted}
+    return {**changed, "metadata": {key: value for key, value in kept.items() if value is not None}}
 
 
-def bound(pod: Object, binding: Object) -> Object:
-    """The Pod on the node that a Binding names."""
-    node = (binding.get("target") or {}).get("name")
+def bound(pod: Object, binding: Object, *, now: str) -> Object:
+    """The Pod on the node that a Binding names; raises `StatusError` for a target that is none, or a Pod that has one."""
+    target = binding.get("target") or {}
+    metadata, name = metadata_of(pod), name_of(pod)
+    if (kind := target.get("kind")) not in {None, "", "Node"}:
+        raise StatusError(status_body(500, "", str(not_supported("target.kind", kind, ["Node", "<empty>"]))))
+    node = target.get("name")
     if not node:
-        error = invalid("target.name", "", "must be specified")
-        name = str(metadata_of(pod).get("name"))
-        raise StatusError.of(invalid_status([error], kind="Binding", group="", name=name))
-    return {**pod, "spec": {**(pod.get("spec") or {}), "nodeName": node}}
+        raise StatusError(status_body(500, "", str(required("target.name"))))
+    spec = pod.get("spec") or {}
+    if metadata.get("deletionTimestamp"):
+        raise _not_bound(name, f"pod {name} is being deleted, cannot be assigned to a host")
+    if spec.get("nodeName"):
+        raise _not_bound(name, f"pod {name} is already assigned to node {quoted(spec['nodeName'])}")
+    annotations = {**(metadata.get("annotations") or {}), **(metadata_of(binding).get("annotations") or {})}
+    placed = {**pod, "spec": {**spec, "nodeName": node}}
+    if annotations:
+        placed = with_metadata(placed, annotations=annotations)
+    return _scheduled(placed, now)
+
+
+def _not_bound(name: str, why: str) -> StatusError:
+    message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
+    return StatusError(status_body(409, "Conflict", message, details={"name": name, "kind": "pods/binding"}))
+
+
+def _scheduled(pod: Object, now: str) -> Object:
+    status = pod.get("status") or {}
+    kept = [each for each in status.get("conditions") or [] if each.get("type") != "PodScheduled"]
+    scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
+    return {**pod, "status": {**status, "conditions": [*kept, scheduled]}}

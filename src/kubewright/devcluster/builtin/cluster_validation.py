@@ -34,7 +34,7 @@ _IMMUTABLE = "field is immutable when `immutable` is set"
 
 
 def _too_big(field: str) -> FieldError:
-    return FieldError("FieldValueTooLong", field, f"Too long: must have at most {_LIMIT} bytes")
+    return FieldError("FieldValueTooLong", field, f"Too long: may not be more than {_LIMIT} bytes")
 
 
 def _decoded(text: str) -> bytes:
@@ -51,7 +51,7 @@ def config_map(obj: Json, old: Json | None) -> Errors:
         yield from config_key(key, f"binaryData[{key}]")
     size = sum(len(value.encode()) for value in data.values()) + sum(len(_decoded(value)) for value in binary.values())
     if size > _LIMIT:
-        yield _too_big("")
+        yield _too_big("[]")
     yield from _frozen(obj, old, "data", "binaryData")
 
 
@@ -114,10 +114,19 @@ def namespace(obj: Json, old: Json | None) -> Errors:
     if old is not None:
         return
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
-        yield from qualified(finalizer, "spec.finalizers")
-        if "/" not in finalizer and finalizer != "kubernetes":
-            message = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid("spec.finalizers", finalizer, message)
+        yield from _namespace_finalizer(finalizer, "spec.finalizers")
+
+
+def namespace_finalizers(obj: Json) -> Errors:
+    """What may be written by the finalize subresource."""
+    for index, finalizer in enumerate((obj.get("spec") or {}).get("finalizers") or ()):
+        yield from _namespace_finalizer(finalizer, f"spec.finalizers[{index}]")
+
+
+def _namespace_finalizer(finalizer: str, where: str) -> Errors:
+    yield from qualified(finalizer, where)
+    if "/" not in finalizer and finalizer != "kubernetes":
+        yield invalid(where, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
 
 
 def node(obj: Json, old: Json | None) -> Errors:

@@ -72,10 +72,9 @@ def _container(container: Json) -> None:
 
 
 def _pull_policy(image: str) -> str:
-    if "@" in image:
-        return "IfNotPresent"
-    tag = image.rpartition("/")[2].partition(":")[2]
-    return "Always" if tag in {"", "latest"} else "IfNotPresent"
+    named, digest, _ = image.partition("@")
+    tag = named.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or (not tag and not digest) else "IfNotPresent"
 
 
 def _reference(source: Json) -> None:

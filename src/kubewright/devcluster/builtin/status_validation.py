@@ -1,11 +1,11 @@
-"""What can be wrong with the status that a controller reports for a workload."""
+"""What can be wrong with the status that a controller reports."""
 
 from __future__ import annotations
 
 from kubewright.devcluster.builtin.checks import Errors, Json, non_negative
 from kubewright.schema.errors import invalid
 
-__all__ = ["daemon_set_status", "deployment_status", "replica_set_status", "stateful_set_status"]
+__all__ = ["daemon_set_status", "deployment_status", "namespace_status", "replica_set_status", "stateful_set_status"]
 
 _COUNTED = "cannot be greater than status.replicas"
 
@@ -23,6 +23,15 @@ def deployment_status(obj: Json, _old: Json) -> Errors:
     if status.get("availableReplicas", 0) > status.get("readyReplicas", 0):
         message = "cannot be greater than readyReplicas"
         yield invalid("status.availableReplicas", status.get("availableReplicas", 0), message)
+
+
+def namespace_status(obj: Json, _old: Json) -> Errors:
+    phase = (obj.get("status") or {}).get("phase") or ""
+    deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
+    if deleted and phase != "Terminating":
+        yield invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
+    elif not deleted and phase != "Active":
+        yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
 
 
 def replica_set_status(obj: Json, _old: Json) -> Errors:

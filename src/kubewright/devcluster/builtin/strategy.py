@@ -102,6 +102,8 @@ class BuiltinStrategy:
         if subresource == "finalize":
             return {**old, "metadata": new.get("metadata", {}), "spec": new.get("spec", {})}
         fresh: Object = self._wire.write(new)
+        if subresource == "binding":
+            return fresh
         if self._status_apart:
             fresh.pop("status", None)
             if "status" in old:
@@ -163,7 +165,7 @@ class BuiltinStrategy:
             status = {**obj.get("status", {}), "phase": "Terminating"}
             return Deletion({**obj, "status": status}, held=bool((obj.get("spec") or {}).get("finalizers")), plain=True)
         if self._key == ("", "Pod"):
-            return Deletion(obj, grace_seconds=_pod_grace(obj, requested_grace))
+            return Deletion(obj, grace_seconds=_pod_grace(obj, requested_grace), graceful=True)
         return Deletion(obj)
 
     def selectable(self, obj: Object, path: str) -> str:

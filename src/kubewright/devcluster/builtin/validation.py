@@ -73,6 +73,7 @@ _CHECKS: dict[tuple[str, str], Check] = {
     ("storage.k8s.io", "StorageClass"): storage_validation.storage_class,
 }
 _STATUS_CHECKS: dict[tuple[str, str], StatusCheck] = {
+    ("", "Namespace"): status_validation.namespace_status,
     ("apps", "DaemonSet"): status_validation.daemon_set_status,
     ("apps", "Deployment"): status_validation.deployment_status,
     ("apps", "ReplicaSet"): status_validation.replica_set_status,
@@ -82,6 +83,8 @@ _STATUS_CHECKS: dict[tuple[str, str], StatusCheck] = {
 
 def errors_of(group: str, kind: str, obj: Json, old: Json | None, *, subresource: str = "") -> list[FieldError]:
     """In the server's order; ``old`` is None on create."""
+    if (group, kind, subresource) == ("", "Namespace", "finalize"):
+        return list(cluster_validation.namespace_finalizers(obj))
     if subresource:
         check = _STATUS_CHECKS.get((group, kind)) if subresource == "status" else None
         return [] if check is None or old is None else list(check(obj, old))

@@ -13,7 +13,7 @@ from typing import Any
 
 from kubewright.devcluster.builtin.definitions import PREFIX, definitions
 from kubewright.devcluster.builtin.scalars import SCALARS, Mismatch, Scalar, json_type
-from kubewright.devcluster.builtin.zeroes import always_written, keeps_zero
+from kubewright.devcluster.builtin.zeroes import always_written, keeps_zero, null_when_absent
 
 __all__ = ["WireType", "wire_type"]
 
@@ -141,13 +141,14 @@ class _StructType(WireType):
     def _zeroes(self) -> list[tuple[str, Any]]:
         """The required scalars and their zeros."""
         scalars = ((name, field.scalar) for name, field in self.fields.items() if field.required)
-        return [(name, scalar.zero) for name, scalar in scalars if scalar is not None and scalar.zero is not None]
+        zeroes = [(name, scalar.zero) for name, scalar in scalars if scalar is not None and scalar.zero is not None]
+        return [*zeroes, *((name, None) for name in sorted(null_when_absent(self._definition)))]
 
     @property
     def fields(self) -> dict[str, _Field]:
         if self._found is None:
             schema = definitions()[self._definition]
-            required = always_written(self._definition)
+            required = always_written(self._definition) | null_when_absent(self._definition)
             self._found = {
                 name: _Field(
                     _type_of(property_schema),

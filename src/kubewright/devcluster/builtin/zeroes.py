@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kubewright.devcluster.builtin.definitions import definitions
 
-__all__ = ["always_written", "keeps_zero"]
+__all__ = ["always_written", "keeps_zero", "null_when_absent"]
 
 _VANISHING: dict[str, str] = {
     "admissionregistration.v1.ValidatingAdmissionPolicyStatus": "observedGeneration",
@@ -87,6 +87,29 @@ _STAYING: dict[str, str] = {
 
 _UNMARKED: dict[str, str] = {"apps.v1.StatefulSetStatus": "availableReplicas"}
 """Written even when absent, though the published schema does not list them as required."""
+
+
+_NULL: dict[str, str] = {
+    "apps.v1.DaemonSetCondition": "lastTransitionTime",
+    "apps.v1.DeploymentCondition": "lastTransitionTime lastUpdateTime",
+    "apps.v1.ReplicaSetCondition": "lastTransitionTime",
+    "apps.v1.StatefulSetCondition": "lastTransitionTime",
+    "autoscaling.v2.HorizontalPodAutoscalerCondition": "lastTransitionTime",
+    "batch.v1.JobCondition": "lastProbeTime lastTransitionTime",
+    "core.v1.ContainerStateRunning": "startedAt",
+    "core.v1.ContainerStateTerminated": "finishedAt startedAt",
+    "core.v1.NamespaceCondition": "lastTransitionTime",
+    "core.v1.NodeCondition": "lastHeartbeatTime lastTransitionTime",
+    "core.v1.PersistentVolumeClaimCondition": "lastProbeTime lastTransitionTime",
+    "core.v1.PodCondition": "lastProbeTime lastTransitionTime",
+    "core.v1.ReplicationControllerCondition": "lastTransitionTime",
+}
+"""Times that are written as null when absent: structs of their own in the server, which can't be left out."""
+
+
+def null_when_absent(definition: str) -> frozenset[str]:
+    """The fields of a definition that are on the wire as null where nothing was given."""
+    return frozenset(_NULL.get(".".join(definition.rsplit(".", 3)[-3:]), "").split())
 
 
 def always_written(definition: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from kubewright.devcluster.catalog import Catalog
 from kubewright.devcluster.controllers.bootstrap import create_initial_objects
 from kubewright.devcluster.controllers.component import Component
 from kubewright.devcluster.controllers.deployment.controller import Deployments
+from kubewright.devcluster.controllers.disruption import DisruptionBudgets
 from kubewright.devcluster.controllers.endpoints import ServiceEndpoints
 from kubewright.devcluster.controllers.garbage.collector import GarbageCollector
 from kubewright.devcluster.controllers.kubelet.kubelet import Kubelet
@@ -64,6 +65,7 @@ class ControlPlane:
         ReplicaSets(manager)
         Deployments(manager)
         ServiceEndpoints(manager)
+        DisruptionBudgets(manager)
         PodCollector(manager)
         VolumeClaims(manager)
         Volumes(manager)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from kubewright.devcluster.bodies import check_size
 from kubewright.devcluster.statuses import PageNotFoundError, StatusError, bad_request, not_found, status_body
 from kubewright.devcluster.verbs import deleting, reading, writing
-from kubewright.devcluster.verbs.call import Answer, Call, Stream
+from kubewright.devcluster.verbs.call import Answer, Call, Stream, Text
 
 __all__ = ["perform"]
 
-_VERBS: Mapping[str, Callable[[Call], Answer | Stream]] = {
+_VERBS: Mapping[str, Callable[[Call], Answer | Stream | Text]] = {
     "get": reading.get,
     "list": reading.list_,
     "watch": reading.watch,
@@ -23,7 +23,7 @@ _VERBS: Mapping[str, Callable[[Call], Answer | Stream]] = {
 }
 
 
-def perform(call: Call) -> Answer | Stream:
+def perform(call: Call) -> Answer | Stream | Text:
     """Answers a call; raises `StatusError` for what is refused."""
     if call.found is None:
         raise _no_such_resource()
@@ -56,7 +56,7 @@ def _check_namespace(call: Call) -> None:
     raise _no_such_resource() if call.namespace or call.name else _refused_verb(call)
 
 
-_NOT_SERVED = frozenset({"attach", "exec", "log", "portforward", "proxy", "token"})
+_NOT_SERVED = frozenset({"token"})
 
 
 def _check_subresource(call: Call) -> None:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from kubewright.devcluster.admission import forbidden
 from kubewright.devcluster.bodies import media_type, unsupported
-from kubewright.devcluster.deletion import delete
 from kubewright.devcluster.incoming import load_object, object_of_body, object_of_patch, placed
 from kubewright.devcluster.objects import Object, name_of
-from kubewright.devcluster.options import DeleteOptions, write_options
+from kubewright.devcluster.options import write_options
 from kubewright.devcluster.patching import APPLY, apply, patch_types, read_patch
-from kubewright.devcluster.statuses import StatusError, bad_request, status_body
-from kubewright.devcluster.subresources import bound, scale_of, scaled
+from kubewright.devcluster.statuses import StatusError, status_body
+from kubewright.devcluster.subresources import scale_of, scaled
 from kubewright.devcluster.verbs.call import Answer, Call
+from kubewright.devcluster.verbs.pods import CONNECTED, bind, connect, evict
 from kubewright.devcluster.verbs.virtual import answer_review, is_review
 from kubewright.patch.shape import UNTYPED
 
 if TYPE_CHECKING:
-    from kubewright.devcluster.catalog import ServedResource
+    pass
 
 __all__ = ["create", "patch", "update"]
 
@@ -29,10 +29,12 @@ def create(call: Call) -> Answer:
     info = call.resource.info
     if is_review(call):
         return answer_review(call)
+    if call.route.subresource in CONNECTED:
+        return connect(call)
     if call.route.subresource == "eviction":
-        return _evict(call)
+        return evict(call)
     if call.route.subresource == "binding" or (info.group, info.plural) == ("", "bindings"):
-        return _bind(call)
+        return bind(call)
     options = write_options(call.request.query, "CreateOptions")
     resource, request = call.resource, call.request
     obj, warnings = object_of_body(resource, request.headers, request.body, options.field_validation)
@@ -133,31 +135,5 @@ def _rescale(call: Call, change: Any, write: Any) -> Answer:
     def rescaled(old: Object) -> Object:
         return scaled(resource, old, change(scale_of(resource, old)))
 
-    new = call.registry.update(resource, call.namespace, call.name, rescaled, write)
+    new = call.registry.update(resource, call.namespace, call.name, rescaled, write, whole=not resource.custom)
     return call.plain(scale_of(resource, new))
-
-
-def _pods(call: Call) -> ServedResource:
-    found = call.catalog.find("", "v1", "pods")
-    if found is None:
-        raise LookupError("a catalog with bindings has pods")
-    return found
-
-
-def _evict(call: Call) -> Answer:
-    """Deletes a Pod on behalf of who drains its node."""
-    body, _ = load_object(call.request.headers, call.request.body, "Eviction", duplicates=False)
-    options = DeleteOptions.from_body(body.get("deleteOptions") or {})
-    delete(call.registry, call.resource, call.namespace, call.name, options)
-    return call.plain(status_body(201, "", "", status="Success"), 201)
-
-
-def _bind(call: Call) -> Answer:
-    """Puts a Pod on a node."""
-    options = write_options(call.request.query, "CreateOptions")
-    body, _ = load_object(call.request.headers, call.request.body, "Binding", duplicates=False)
-    if body.get("kind") not in {None, "Binding"}:
-        raise bad_request(f"unexpected object of kind {body.get('kind')}, expected a Binding")
-    name = call.name or name_of(body)
-    call.registry.update(_pods(call), call.namespace, name, lambda pod: bound(pod, body), call.write(options))
-    return call.plain(status_body(201, "", "", status="Success"), 201)
