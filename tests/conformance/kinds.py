@@ -64,9 +64,10 @@ def _without(value: Any, path: list[str]) -> Any:
     return {key: _without(item, rest) if key == head else item for key, item in value.items()}
 
 
-async def show_table(w: World, label: str, path: str, *, columns: Iterable[str] = ()) -> None:
+async def show_table(w: World, label: str, path: str, *, columns: Iterable[str] = (), name: str = "") -> None:
     """Takes down the columns of a Table and its rows' cells, of those ``columns`` only if any are given; not ages."""
-    answer = await w.get(path, headers=TABLE)
+    query = {"fieldSelector": f"metadata.name={name}"} if name else None
+    answer = await w.get(path, headers=TABLE, query=query)
     wanted = set(columns)
     declared = answer["columnDefinitions"]
     kept = [at for at, each in enumerate(declared) if not wanted or each["name"] in wanted]

@@ -88,7 +88,8 @@ async def wrong_types(w: World) -> None:
 
 @case("create", given="a declared spec", body="a spec of another type")
 async def wrong_spec(w: World) -> None:
-    for spec in ("text", 1, [], None):
+    wrong: list[Any] = ["text", 1, [], None]
+    for spec in wrong:
         await w.create(SPECIMENS, {**specimen("a"), "spec": spec}, query=_DRY, label=f"{spec!r}")
 
 

@@ -387,7 +387,7 @@ async def missing_parts(w: World) -> None:
 
 @case("create a definition", given="nothing", body="names that are none")
 async def wrong_names(w: World) -> None:
-    for names in (
+    wrong: list[dict[str, Any]] = [
         {"kind": "gadget_"},
         {"kind": "9adget"},
         {"plural": "Gadgets"},
@@ -396,7 +396,8 @@ async def wrong_names(w: World) -> None:
         {"categories": ["C C"]},
         {"listKind": "Gadget"},
         {"listKind": "gadget.list"},
-    ):
+    ]
+    for names in wrong:
         body = definition(w, **{"kind": "Gadget", **names})
         await w.create(DEFINITIONS, body, query={"dryRun": "All"}, label=f"{names}"[:40])
     for group in ("Ex_.dev", "dev", "a..dev"):

@@ -183,7 +183,7 @@ async def wrong_values(w: World) -> None:
         unknown_format=_spec(a={"type": "string", "format": "colour"}),
         required_twice=_spec(a={"type": "object", "properties": {"x": _TEXT}, "required": ["x", "x"]}),
         required_unknown=_spec(a={"type": "object", "properties": {"x": _TEXT}, "required": ["y"]}),
-        wrong_schema_type={"type": "object", "properties": "none"},  # type: ignore[dict-item]  # that is the point
+        wrong_schema_type={"type": "object", "properties": "none"},
         minimum_of_text=_spec(a={"type": "integer", "minimum": "1"}),
         unknown_keyword=_spec(a={"type": "string", "shape": "round"}),
         external_docs=_spec(a={"type": "string", "externalDocs": {"url": "https://example.dev"}, "example": "x"}),
