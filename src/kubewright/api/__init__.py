@@ -5,7 +5,16 @@ types); `codec` turns them into JSON and back.
 """
 
 from kubewright.api.clock import Clock, LoopClock, SystemClock
-from kubewright.api.codec import DecodeError, convert, declared_types, decode, encode, split_list, to_dict
+from kubewright.api.codec import (
+    DecodeError,
+    convert,
+    declared_types,
+    decode,
+    decode_what_fits,
+    encode,
+    split_list,
+    to_dict,
+)
 from kubewright.api.conditions import Conditions
 from kubewright.api.errors import (
     AlreadyExists,
@@ -103,6 +112,7 @@ __all__ = [
     "convert",
     "declared_types",
     "decode",
+    "decode_what_fits",
     "describe",
     "encode",
     "field",

@@ -108,6 +108,33 @@ def decode(data: bytes | str | msgspec.Raw, model: type[M]) -> M:
     return result
 
 
+def decode_what_fits(data: bytes, model: type[M]) -> M:
+    """As `decode`, but with None for a top-level field that is missing or does not fit. Raises `DecodeError` where not even
+    the rest does.
+
+    For those who must act on an object whatever became of its schema, going by its metadata.
+    """
+    try:
+        return decode(data, model)
+    except DecodeError:
+        fields = msgspec.json.decode(data)
+    types = declared_types(model)
+    found: dict[str, Any] = {}
+    for info in msgspec.structs.fields(model):
+        required = info.default is msgspec.NODEFAULT and info.default_factory is msgspec.NODEFAULT
+        if info.encode_name not in fields:
+            if required:
+                found[info.name] = None
+            continue
+        try:
+            found[info.name] = msgspec.convert(fields[info.encode_name], _tolerant(types[info.name]))
+        except msgspec.ValidationError as error:
+            if info.name == "metadata":
+                raise DecodeError(f"not a {model.__qualname__}: {error}") from error
+            found[info.name] = None
+    return model(**found)
+
+
 def convert(data: Any, model: type[M]) -> M:
     """One object from decoded JSON (dicts and lists). Raises `DecodeError` where it does not fit."""
     _decoder(model)

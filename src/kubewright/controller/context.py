@@ -15,6 +15,7 @@ from kubewright.api import (
     Resource,
     Selector,
     decode,
+    describe,
     resource_info,
     set_controller,
 )
@@ -60,8 +61,8 @@ class RunEnvironment:
         info = resource_info(kind)
         if info.gvk not in self._kinds:
             raise NotDeclared(
-                f"controller {self.name} reads {info.kind} but does not declare it: "
-                f"add reads=[{kind.__name__}] to its @operator.controller, or read live with ctx.client.get"
+                f"controller {self.name} uses {info.kind} but does not declare it: add reads=[{kind.__name__}], or "
+                f"owns=[{kind.__name__}] if it applies it, to @operator.controller; or read live with ctx.client.get"
             )
         return self.cache.informer(kind)
 
@@ -115,6 +116,11 @@ class Context:
         info = resource_info(kind)
         if info.namespaced and obj.metadata.namespace is None:
             obj.metadata.namespace = self._obj.namespace
+        if kind is type(self._obj) and (obj.namespace, obj.name) == (self._obj.namespace, self._obj.name):
+            raise ValueError(
+                f"{describe(obj)} is the object being reconciled and can't own itself: its status is written when the run "
+                "ends; to change its spec use ctx.client.edit"
+            )
         set_controller(obj, self._obj)
         intent = intent_of(obj)
         self.applied.add(intent.key)

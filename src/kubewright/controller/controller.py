@@ -11,8 +11,8 @@ from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
 from kubewright.cache import Cache, Event, Informer, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.context import RunEnvironment
-from kubewright.controller.failures import from_the_users_code, place_in_the_users_code
-from kubewright.controller.outcome import TerminalError
+from kubewright.controller.failures import from_the_users_code, place
+from kubewright.controller.outcome import Result, TerminalError
 from kubewright.controller.predicates import Predicate, any_change, default_predicate
 from kubewright.controller.queue import Backoff, Priority, QueueClosed, WorkQueue
 from kubewright.controller.request import Request
@@ -88,6 +88,8 @@ class Controller(Generic[R]):
             for obj in (event.old_obj, event.obj):
                 if obj is not None:
                     for request in to(obj):
+                        if not isinstance(request, Request):
+                            raise TypeError(f"a watch's mapper gave {request!r}: it must give Requests")
                         self.queue.add(request, priority)
 
         return handle
@@ -131,6 +133,7 @@ class Controller(Generic[R]):
                     self.queue.add(request)
             finally:
                 self.queue.done(request)
+            await asyncio.sleep(0)  # a reconciler that never waits must not keep everything else from running
 
     def _turned(self, _state: InformerState) -> None:
         """Acting on a cache that lost its server would be acting on the past, so workers wait for all of them."""
@@ -151,18 +154,32 @@ class Controller(Generic[R]):
             log.debug("overtaken by another change", error=str(error), retry_in=_seconds(self.queue.retry(request)))
         except TransportError as error:
             log.warning("API server not reached", error=str(error), retry_in=_seconds(self.queue.retry(request)))
-        except Exception as error:
-            delay = self.queue.retry(request)
-            log = log.bind(attempt=self.queue.failures(request), retry_in=_seconds(delay))
-            if isinstance(error, ApiError):
-                log.error("reconcile failed", error=str(error), at=place_in_the_users_code(error))
-            else:
-                error.__traceback__ = from_the_users_code(error)
-                log.exception("reconcile failed", error=f"{type(error).__name__}: {error}")
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise  # it is this worker that is to end
+            self._failed(request, error, log)
+        except (Exception, SystemExit) as error:  # one object's failure must not stop the others
+            self._failed(request, error, log)
         else:
-            self.queue.forget(request)
-            if result is not None and result.requeue_after is not None:
-                self.queue.add_after(request, result.requeue_after)
+            self._succeeded(request, result)
+
+    def _succeeded(self, request: Request, result: Result | None) -> None:
+        if result is not None and result.requeue_after == 0:
+            self.queue.retry(request)  # with back-off, or a reconciler that always wants more would run without a pause
+            return
+        self.queue.forget(request)
+        if result is not None and result.requeue_after is not None:
+            self.queue.add_after(request, result.requeue_after)
+
+    def _failed(self, request: Request, error: BaseException, log: Log) -> None:
+        delay = self.queue.retry(request)
+        log = log.bind(attempt=self.queue.failures(request), retry_in=_seconds(delay))
+        if isinstance(error, ApiError):
+            log.error("reconcile failed", error=str(error), at=place(error))
+        else:
+            error.__traceback__ = from_the_users_code(error)
+            log.exception("reconcile failed", error=f"{type(error).__name__}: {error}")
 
 
 def _seconds(delay: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["from_the_users_code", "place_in_the_users_code"]
+__all__ = ["from_the_users_code", "place"]
 
 _OURS = str(Path(__file__).parents[1])
 
@@ -18,10 +18,13 @@ def from_the_users_code(error: BaseException) -> TracebackType | None:
     return frame or error.__traceback__
 
 
-def place_in_the_users_code(error: BaseException) -> str:
-    """``file:line`` of the last of the user's frames before Kubewright's take over again; empty where there is none."""
-    frame, place = from_the_users_code(error), ""
+def place(error: BaseException) -> str:
+    """``file:line`` of the last of the user's frames before Kubewright's take over again.
+
+    Where there is none, the error's first note, which says what Kubewright was doing.
+    """
+    frame, found = from_the_users_code(error), ""
     while frame is not None and not frame.tb_frame.f_code.co_filename.startswith(_OURS):
-        place = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
+        found = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
         frame = frame.tb_next
-    return place
+    return found or next(iter(getattr(error, "__notes__", ())), "")

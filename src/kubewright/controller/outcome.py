@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import math
+
 from msgspec import Struct
 
 __all__ = ["Requeue", "Result", "TerminalError"]
+
+
+def check_delay(seconds: object, *, what: str) -> None:
+    """Raises TypeError or ValueError for what is no time to wait."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise TypeError(f"{what} is {seconds!r}: give seconds as a number")
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise ValueError(f"{what} is {seconds!r}: give 0 or more seconds")
 
 
 class Result(Struct, frozen=True, kw_only=True):
     """What a reconcile returns when it wants to run again although nothing changes; None means it does not."""
 
     requeue_after: float | None = None
-    """Seconds from the end of this run."""
+    """Seconds from the end of this run; 0 asks for another run as soon as the back-off allows."""
+
+    def __post_init__(self) -> None:
+        if self.requeue_after is not None:
+            check_delay(self.requeue_after, what="requeue_after")
 
 
 class Requeue(Exception):
@@ -20,6 +34,7 @@ class Requeue(Exception):
     """
 
     def __init__(self, after: float) -> None:
+        check_delay(after, what="Requeue(after)")
         super().__init__(f"run again after {after:g} s")
         self.after = after
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-from kubewright.api import JSON, ApiError, DecodeError, NotFound, Resource
+from kubewright.api import JSON, ApiError, DecodeError, NotFound, Resource, decode_what_fits
 from kubewright.client import TransportError
 from kubewright.controller.context import Context, RunEnvironment
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
@@ -37,7 +37,12 @@ class Run(Generic[R]):
         try:
             obj = self._informer.get(request.namespace, request.name)
         except DecodeError as error:
-            log.error("object can't be decoded; it is left alone until it changes", error=str(error))
+            log.error("object can't be decoded; it is left alone until it changes, or goes", error=str(error))
+            obj = self._as_far_as_it_goes(request)
+            if obj is None or obj.metadata.deletion_timestamp is None:
+                return None
+            ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
+            await self._finalize(obj, ctx)
             return None
         if obj is None:
             return None
@@ -51,6 +56,11 @@ class Run(Generic[R]):
                 return None
         return await self._sync(obj, ctx)
 
+    def _as_far_as_it_goes(self, request: Request) -> R | None:
+        """The object with None where a field does not fit: enough for clean-ups that go by metadata."""
+        raw = self._informer.raw(request.namespace, request.name)
+        return None if raw is None else decode_what_fits(raw, self._spec.kind)
+
     async def _finalize(self, obj: R, ctx: Context) -> None:
         """Runs the clean-ups whose finalizers are still there, in the order declared; each goes once it succeeded."""
         for finalizer in self._spec.finalizers:
@@ -63,7 +73,7 @@ class Run(Generic[R]):
                 await remove_finalizer(self._env.client, obj, finalizer.name)
             except NotFound:
                 return
-            fresh = self._informer.get(obj.namespace, obj.name)
+            fresh = self._as_far_as_it_goes(ctx.request)
             if fresh is None or fresh.uid != obj.uid:
                 return
             obj = fresh
@@ -80,17 +90,24 @@ class Run(Generic[R]):
         before = self._status.snapshot(obj)
         try:
             async with self._time_limit():
-                result = await self._spec.reconcile(obj, ctx)
+                result = _checked(await self._spec.reconcile(obj, ctx))
         except Requeue as again:
-            await self._status.write(obj, before=before, raw=raw)
+            await self._write_status(obj, before=before, raw=raw)
             return Result(requeue_after=again.after)
         except Exception:
             await self._status_of_failed_run(obj, ctx, before=before, raw=raw)
             raise
-        await self._status.write(obj, before=before, raw=raw)
+        await self._write_status(obj, before=before, raw=raw)
         if ctx.complete and self._is_current(obj):
             await prune(self._spec, self._env, obj, ctx)
         return result
+
+    async def _write_status(self, obj: R, *, before: JSON, raw: bytes) -> None:
+        try:
+            await self._status.write(obj, before=before, raw=raw)
+        except ApiError as error:
+            error.add_note("writing the status")
+            raise
 
     async def _status_of_failed_run(self, obj: R, ctx: Context, *, before: JSON, raw: bytes) -> None:
         """What the run learnt before it failed is worth keeping; the failure itself is the one to report."""
@@ -119,3 +136,9 @@ class Run(Generic[R]):
             if limit.expired():
                 raise TimeoutError(f"the run took longer than {self._spec.timeout:g} s") from error
             raise
+
+
+def _checked(result: object) -> Result | None:
+    if result is None or isinstance(result, Result):
+        return result
+    raise TypeError(f"the reconciler returned {result!r}: it must return a Result or None")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
@@ -61,6 +62,7 @@ class Operator:
         def register(
             reconcile: Callable[[R, Context], Awaitable[Result | None]],
         ) -> Callable[[R, Context], Awaitable[Result | None]]:
+            _check_async(reconcile, "the reconciler")
             self._controllers.append(
                 ControllerSpec(
                     kind=kind,
@@ -89,6 +91,7 @@ class Operator:
         def register(
             cleanup: Callable[[R, Context], Awaitable[None]],
         ) -> Callable[[R, Context], Awaitable[None]]:
+            _check_async(cleanup, "the clean-up")
             present = self._finalizers.setdefault(kind, [])
             if any(spec.name == name for spec in present):
                 raise ValueError(f"finalizer {name!r} of {kind.__name__} is registered twice")
@@ -123,6 +126,12 @@ class Operator:
     def custom_kinds(self) -> list[type[Resource]]:
         """The kinds the operator brings a CRD for: those it reconciles that are no built-in ones."""
         return [kind for kind in dict.fromkeys(spec.kind for spec in self._controllers) if resource_info(kind).custom]
+
+
+def _check_async(function: Callable[..., object], what: str) -> None:
+    if not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)):
+        name = getattr(function, "__qualname__", repr(function))
+        raise TypeError(f"{what} {name} is no coroutine function: define it with `async def`")
 
 
 def _is_finalizer(name: str) -> bool:

@@ -39,6 +39,13 @@ class Widget(Resource):
     status: WidgetStatus = field(default_factory=WidgetStatus)
 
 
+@resource("example.com/v1")
+class Strict(Resource):
+    """Its spec has no default, while its definition, as Kubebuilder's would, does not require one."""
+
+    spec: WidgetSpec
+
+
 @dataclass
 class World:
     cluster: DevCluster

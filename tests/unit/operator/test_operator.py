@@ -58,6 +58,16 @@ def test_mistakes_are_refused_when_they_are_made() -> None:
         Operator("My Operator")
 
 
+def test_a_plain_function_is_refused_where_a_coroutine_function_is_needed() -> None:
+    def plain(thing: Thing, ctx: Context) -> None: ...
+
+    operator = Operator("things")
+    with pytest.raises(TypeError, match="the reconciler .*plain is no coroutine function"):
+        operator.controller(Thing)(plain)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(TypeError, match="the clean-up .*plain is no coroutine function"):
+        operator.finalizer(Thing, name="example.com/x")(plain)  # type: ignore[arg-type]  # likewise
+
+
 def test_a_finalizer_without_a_controller_is_refused() -> None:
     operator = Operator("things")
     operator.finalizer(Thing, name="example.com/x")(nothing)
