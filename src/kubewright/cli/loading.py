@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from kubewright.cli.failure import Failure
@@ -31,9 +34,11 @@ def load_operator(target: str) -> Loaded:
     attribute = attribute or "operator"
     if not place:
         raise Failure(f"{target!r} names no operator: {_USAGE}", exit_code=2)
-    is_file = place.endswith(".py") or "/" in place
-    module_name = _enter_package(Path(place)) if is_file else _enter_directory(place)
-    module = _import(module_name, place)
+    if place.endswith(".py") or "/" in place:
+        module, name = _load_file(Path(place), place)
+    else:
+        _search_first(Path.cwd())  # as `python -m` does
+        module, name = _import(place, place), place
     if not hasattr(module, attribute):
         candidates = [name for name, value in vars(module).items() if isinstance(value, Operator)]
         hint = f"it has an Operator named {candidates[0]!r}: use {place}:{candidates[0]}" if candidates else _USAGE
@@ -43,45 +48,67 @@ def load_operator(target: str) -> Loaded:
         raise Failure(f"{target} is a {type(operator).__name__}, not a kubewright.Operator", exit_code=2)
     if not operator.controllers:
         raise Failure(f"operator {operator.name} has no controller: add one with @{attribute}.controller(Kind)")
-    return Loaded(operator, f"{module_name}:{attribute}")
+    return Loaded(operator, f"{name}:{attribute}")
 
 
-def _enter_directory(module: str) -> str:
-    """Modules are looked for in the working directory too, as ``python -m`` does."""
-    _prepend(Path.cwd())
-    return module
-
-
-def _enter_package(file: Path) -> str:
-    """The dotted name of a file, with the folder above its outermost package on the path."""
+def _load_file(file: Path, place: str) -> tuple[ModuleType, str]:
+    """The module of a file and the name by which it is found elsewhere: inside its package, or by its file's name."""
+    if file.is_dir():
+        raise Failure(f"{file} is a folder; {_USAGE}", exit_code=2)
     if not file.is_file():
         raise Failure(f"{file}: no such file; {_USAGE}", exit_code=2)
     file = file.resolve()
-    parts = [file.stem]
-    folder = file.parent
+    if not (file.parent / "__init__.py").exists():
+        sys.path.append(str(file.parent))  # last: a file named like a module of Python's own must not hide that
+        return _guarded(lambda: _alone(file), place, None), file.name
+    parts, folder = [file.stem], file.parent
     while (folder / "__init__.py").exists():
         parts.insert(0, folder.name)
         folder = folder.parent
-    _prepend(folder)
-    return ".".join(parts)
+    _search_first(folder)
+    name = ".".join(parts)
+    module = _import(name, place)
+    if Path(module.__file__ or "").resolve() != file:
+        raise Failure(f"{file} can't be imported: another module named {name} is at {module.__file__}")
+    return module, name
 
 
-def _prepend(folder: Path) -> None:
+def _alone(file: Path) -> ModuleType:
+    """A file that is in no package, under a name that no other module has."""
+    name = f"kubewright_target_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # annotations are looked up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def _search_first(folder: Path) -> None:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
 
-def _import(module: str, place: str) -> object:
+def _import(module: str, place: str) -> ModuleType:
+    if module.startswith("."):
+        raise Failure(f"{place!r} is relative; {_USAGE}", exit_code=2)
+    return _guarded(lambda: importlib.import_module(module), place, module)
+
+
+def _guarded(load: Callable[[], ModuleType], place: str, module: str | None) -> ModuleType:
     try:
-        return importlib.import_module(module)
+        return load()
     except SyntaxError as error:
-        raise Failure(f"{error.filename}:{error.lineno}: syntax error: {error.msg}") from error
+        where = f"{error.filename}:{error.lineno}" if error.lineno else place
+        raise Failure(f"{where}: syntax error: {error.msg}") from error
     except ModuleNotFoundError as error:
-        if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
+        if module is not None and error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise Failure(f"there is no module {place!r} here ({Path.cwd()}); {_USAGE}", exit_code=2) from error
         raise Failure(f"{_last_line(error, place)}: {error}; is it installed in this environment?") from error
-    except Exception as error:
-        raise Failure(f"{_last_line(error, place)}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        message = " ".join(str(error).split())
+        raise Failure(f"{_last_line(error, place)}: {type(error).__name__}: {message}") from error
 
 
 def _last_line(error: BaseException, place: str) -> str:

@@ -69,6 +69,7 @@ async def _greet(client: Client, config: ClusterConfig, log: Log) -> None:
     """Fails at once where no API server answers, instead of retrying a typo for ever."""
     try:
         version = await client.rest.version()
+        await client.rest.authenticate()
     except TransportError as error:
         raise Failure(f"no API server at {config.server} ({config.source}): {error}") from error
     except ApiError as error:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from email.utils import parsedate_to_datetime
 
 import msgspec
 
-from kubewright.api import Clock, ResourceInfo, SystemClock
+from kubewright.api import Clock, Forbidden, ResourceInfo, SystemClock
 from kubewright.client.answers import body_or_error, deleted_uid, is_status, stream_error
 from kubewright.client.requests import Query, resource_path
 from kubewright.client.transport import HttpRequest, HttpResponse, Transport, TransportError
@@ -161,9 +161,14 @@ class RestClient:
             yield watch_events(response.chunks)
 
     async def version(self) -> str:
-        """The server's version, such as ``v1.36.4``; a way to find out whether it is there and takes our credentials."""
+        """The server's version, such as ``v1.36.4``, which it tells everybody."""
         answer = await self._read(HttpRequest("GET", "/version", (), self._headers))
         return msgspec.json.decode(answer, type=_Version).git_version
+
+    async def authenticate(self) -> None:
+        """Asks for something that only the authenticated may see. Raises `Unauthorized` where the server does not know us."""
+        with suppress(Forbidden):  # then it knows us, and we may not list its API, which is another matter
+            await self._read(HttpRequest("GET", "/api", (), self._headers))
 
     async def _read(self, request: HttpRequest) -> bytes:
         failures = 0

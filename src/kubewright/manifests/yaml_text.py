@@ -15,6 +15,15 @@ class _Dumper(yaml.CSafeDumper):
         return True
 
 
+def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    """Go's YAML readers take a bare y or n, which PyYAML leaves unquoted, for a boolean."""
+    style = "'" if text in {"y", "Y", "n", "N"} else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
 def to_yaml(documents: Iterable[dict[str, Any]]) -> str:
     """One text with a ``---`` line before each document."""
     return "".join(

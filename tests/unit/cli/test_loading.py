@@ -49,6 +49,13 @@ def test_a_file_in_a_package_is_imported_as_part_of_it(tmp_path: Path) -> None:
     assert (loaded.operator.name, loaded.target) == ("things", "outer_pkg.inner.main:operator")
 
 
+@pytest.mark.parametrize("name", ["operator.py", "json.py", "typing.py"])
+def test_a_file_of_its_own_may_be_named_like_a_module_of_pythons(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(OPERATOR.format(name="operator"))
+    assert load_operator(str(tmp_path / name)).operator.name == "things"
+    assert sys.path[-1] == str(tmp_path)
+
+
 def test_a_module_is_found_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "things_module.py").write_text(OPERATOR.format(name="mine"))
     monkeypatch.chdir(tmp_path)
@@ -69,6 +76,8 @@ def test_the_other_operator_is_named_when_the_attribute_is_wrong(tmp_path: Path)
         ("def broken(:\n", "broken_file.py:1: syntax error: invalid syntax"),
         ("import json\n\njson.nothing\n", "broken_file.py:3: AttributeError: module 'json' has no attribute 'nothing'"),
         ("import no_such_library\n", "broken_file.py:1: No module named 'no_such_library'; is it installed"),
+        ("raise SystemExit(3)\n", "broken_file.py:1: SystemExit: 3"),
+        ("raise ValueError('two\\nlines')\n", "broken_file.py:1: ValueError: two lines"),
         ("operator = 3\n", "is a int, not a kubewright.Operator"),
         ("from kubewright import Operator\noperator = Operator('x')\n", "operator x has no controller"),
     ],
@@ -79,6 +88,6 @@ def test_what_is_wrong_with_the_file_is_said_in_one_line(tmp_path: Path, source:
     assert said in str(failure(str(file)))
 
 
-@pytest.mark.parametrize("target", ["no.such.module:operator", "no/such/file.py", ":operator", ""])
+@pytest.mark.parametrize("target", ["no.such.module:operator", "no/such/file.py", "./", "..:x", ":operator", ""])
 def test_a_target_that_is_nothing_is_wrong_use(target: str) -> None:
     assert failure(target).exit_code == 2

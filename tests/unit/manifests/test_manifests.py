@@ -53,3 +53,7 @@ def test_the_text_reads_back_as_the_documents() -> None:
     assert list(yaml.safe_load_all(text)) == documents
     assert "\n    - db\n" in text
     assert "status: {}\nmetadata" not in text
+
+
+def test_names_that_would_read_as_booleans_are_quoted() -> None:
+    assert to_yaml([{"y": "n", "yes": "off", "N": 1}]) == "---\n'y': 'n'\n'yes': 'off'\n'N': 1\n"
