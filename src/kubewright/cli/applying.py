@@ -49,8 +49,13 @@ def _read(file: Path, scheme: Scheme) -> Iterator[Manifest]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise Failure(f"{file} is not YAML: {' '.join(str(error).split())}") from error
     for number, document in enumerate(documents, start=1):
-        if document is not None:
-            yield _manifest(f"{file}, document {number}", document, scheme)
+        where = f"{file}, document {number}"
+        items = [document]
+        if isinstance(document, dict) and document.get("kind") == "List" and isinstance(document.get("items"), list):
+            items = document["items"]
+        for item in items:
+            if item is not None:
+                yield _manifest(where, item, scheme)
 
 
 def _manifest(where: str, document: Any, scheme: Scheme) -> Manifest:
@@ -62,6 +67,8 @@ def _manifest(where: str, document: Any, scheme: Scheme) -> Manifest:
     metadata = document.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
         raise Failure(f"{where}: metadata.name is missing")
+    if not isinstance(metadata.get("namespace", ""), str):
+        raise Failure(f"{where}: metadata.namespace is {metadata['namespace']!r}: it should be a name")
     info = _find(document["apiVersion"], document["kind"], scheme)
     if info is None:
         raise Failure(f"{where}: {document['apiVersion']} {document['kind']} is neither built in nor the operator's")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TypeVar
 
 import click
 
+from kubewright.cli.durations import Seconds
 from kubewright.cli.failure import Failure
 from kubewright.devcluster.cluster_files import ClusterStatus, state_directory
 from kubewright.devcluster.errors import ClusterError
@@ -36,7 +38,7 @@ def command() -> None:
 @click.option(
     "--pod-ready-after",
     "ready_after",
-    type=click.FloatRange(min=0),
+    type=Seconds(),
     help="Seconds until a simulated pod is ready.  [default: 1]",
 )
 @click.option("--foreground", is_flag=True, help="Stay until Ctrl-C instead of going to the background.")
@@ -74,7 +76,7 @@ def _home() -> Path:
 def _introduce(found: ClusterStatus) -> None:
     since = f" since {found.started:%H:%M:%S} UTC" if found.started else ""
     click.echo(f"# cluster {found.state} at {found.server} (process {found.pid}{since})")
-    click.echo(f"export KUBECONFIG={found.kubeconfig}")
+    click.echo(f"export KUBECONFIG={shlex.quote(str(found.kubeconfig))}")
 
 
 def _clean(action: Callable[[], T]) -> T:

@@ -12,6 +12,7 @@ import msgspec
 
 from kubewright.api import ApiError, NotFound, ResourceInfo, SystemClock, resource_info
 from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
+from kubewright.cli.durations import Seconds
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
 from kubewright.cli.progress import Progress
@@ -40,7 +41,7 @@ __all__ = ["command"]
 @click.option("--once", is_flag=True, help="Exit when what was applied is ready: 0 then, 1 with the reason if not.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(positive=True),
     default=60.0,
     show_default=True,
     help="Seconds for --once.",
@@ -76,6 +77,7 @@ class _Session:
         self._wanted = wanted
         self._log = log
         self._stop = asyncio.Event()
+        self._broken: OSError | None = None
 
     async def run(self, *, port: int, timeout: float | None) -> None:
         """Until Ctrl-C; with a ``timeout``, until what was applied is ready. Raises `Failure` when that takes longer."""
@@ -96,8 +98,12 @@ class _Session:
                         failure = error
                     finally:
                         manager.stop()
-                if failure is not None:
-                    raise failure
+                if wrong := self._broken or failure:
+                    raise wrong
+
+    def _unread(self, error: OSError) -> None:
+        self._broken = error
+        self._stop.set()
 
     async def _install(self, client: Client) -> None:
         info = resource_info(apiextensions_v1.CustomResourceDefinition)
@@ -111,7 +117,7 @@ class _Session:
             click.echo(f"installed {name}")
 
     async def _follow(self, manager: Manager, client: Client, cluster: DevCluster, *, timeout: float | None) -> None:
-        progress = Progress(manager)
+        progress = Progress(manager, gone=self._unread)
         with progress.shown():
             await apply_manifests(client, self._wanted)
             await self._all_ready(client, timeout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -48,22 +49,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 well, 1 failed, 2 used wrongly. Failures are one line, never a traceback."""
     try:
         code = cli.main(arguments, prog_name="kubewright", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except Failure as error:
-        click.echo(f"kubewright: {error}", err=True)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.exit(1)
-    except Exception as error:
-        if os.environ.get("KUBEWRIGHT_TRACEBACK"):
+    except BaseException as error:
+        failure = _first(error)
+        if isinstance(failure, SystemExit) or os.environ.get("KUBEWRIGHT_TRACEBACK"):
             raise
-        click.echo(
-            f"kubewright: a bug of ours: {type(error).__name__}: {error}; set KUBEWRIGHT_TRACEBACK=1 to see where",
-            err=True,
-        )
-        sys.exit(1)
+        click.echo(f"kubewright: {_told(failure)}", err=True)
+        _forget_output()
+        sys.exit(failure.exit_code if isinstance(failure, Failure) else 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _first(error: BaseException) -> BaseException:
+    """What went wrong first, out of the groups that task groups make."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, Failure):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in {errno.EPIPE, errno.ENOSPC, errno.EIO}:
+        return f"can't write: {(error.strerror or str(error)).lower()}"
+    message = " ".join(str(error).split())
+    return f"a bug of ours: {type(error).__name__}: {message}; set KUBEWRIGHT_TRACEBACK=1 to see where"
+
+
+def _forget_output() -> None:
+    """What can't be written must not be tried again when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

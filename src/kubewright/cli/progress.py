@@ -27,7 +27,9 @@ _Row = tuple[str, str, str]
 class Progress:
     """Follows the kinds that a manager's controllers reconcile, own and watch."""
 
-    def __init__(self, manager: Manager, *, stream: TextIO | None = None) -> None:
+    def __init__(self, manager: Manager, *, gone: Callable[[OSError], None], stream: TextIO | None = None) -> None:
+        """``gone`` is called when nobody reads any more what is shown."""
+        self._gone = gone
         self._stream = stream or sys.stdout
         self._rows: dict[_Row, str] = {}
         self._live: Live | None = None
@@ -56,10 +58,13 @@ class Progress:
 
     def say(self, line: str) -> None:
         """Prints a line, above the table where there is one."""
-        if self._live is not None:
-            self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
-        else:
-            print(line, file=self._stream, flush=True)
+        try:
+            if self._live is not None:
+                self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            else:
+                print(line, file=self._stream, flush=True)
+        except OSError as error:
+            self._gone(error)
 
     def _changed(self, row: _Row, raw: bytes | None) -> None:
         state = "gone" if raw is None else summary(msgspec.json.decode(raw))

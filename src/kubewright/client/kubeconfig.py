@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 import yaml
@@ -133,6 +134,8 @@ def load_kubeconfig(paths: list[Path], *, context: str | None = None, skip_missi
     """Reads kubeconfig files merged as kubectl does: the first to name a thing wins. Raises `KubeconfigError`."""
     files = [(path, _parse(path)) for path in paths if not (skip_missing and not path.exists())]
     where = os.pathsep.join(map(str, paths))
+    if not files:
+        raise KubeconfigError(f"{where}: none of these files exists; set KUBECONFIG to one that does")
     name = context or next((file.current_context for _, file in files if file.current_context), None)
     if not name:
         raise KubeconfigError(f"{where}: current-context is not set; name a context, or run kubectl config use-context")
@@ -184,8 +187,7 @@ def _find(what: str, name: str, where: str, files: list[tuple[Path, list[N]]]) -
 def _config(cluster: _NamedCluster, user: _NamedUser | None, namespace: str | None) -> ClusterConfig:
     here = f"{cluster.origin}: clusters[{cluster.name}].cluster"
     address = cluster.cluster
-    if not address.server.startswith(("https://", "http://")):
-        raise KubeconfigError(f"{here}.server is {address.server!r}: it should be an https:// address")
+    _check_server(address.server, f"{here}.server")
     if address.proxy_url:
         raise KubeconfigError(f"{here}.proxy-url: proxies are not supported")
     identity = (user.user if user else None) or _User()
@@ -202,6 +204,8 @@ def _config(cluster: _NamedCluster, user: _NamedUser | None, namespace: str | No
     if (certificate is None) is not (key is None):
         missing = "client-key" if key is None else "client-certificate"
         raise KubeconfigError(f"{who}.{missing} is missing: a client certificate and its key go together")
+    if identity.token is not None and any(character.isspace() for character in identity.token):
+        raise KubeconfigError(f"{who}.token has blanks or line breaks in it: a token has none")
     basic = BasicAuth(identity.username, identity.password or "") if identity.username else None
     return ClusterConfig(
         server=address.server.rstrip("/"),
@@ -222,6 +226,19 @@ def _config(cluster: _NamedCluster, user: _NamedUser | None, namespace: str | No
         namespace=namespace,
         source=str(cluster.origin),
     )
+
+
+def _check_server(server: str, where: str) -> None:
+    example = "it should be an address such as https://10.0.0.1:6443"
+    try:
+        parts = urlsplit(server)
+        usable = parts.scheme in {"https", "http"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError as error:
+        raise KubeconfigError(f"{where} is {server!r} ({error}): {example}") from error
+    if not usable:
+        raise KubeconfigError(f"{where} is {server!r}: {example}")
+    if parts.username is not None:
+        raise KubeconfigError(f"{where} has a user name in it: credentials belong under users")
 
 
 def _pem(origin: Path, where: str, file: str | None, data: str | None) -> bytes | None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -79,16 +79,29 @@ class ClusterFiles:
             message = f"can't use {self.home} for the cluster's state: {error.strerror}; set KUBEWRIGHT_HOME to another"
             raise ClusterError(message) from error
 
+    def new_log(self) -> BinaryIO:
+        """The log, emptied. Raises `ClusterError` where it can't be written."""
+        try:
+            return open(os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        except OSError as error:
+            message = (
+                f"can't write {self.log}: {(error.strerror or str(error)).lower()}; set KUBEWRIGHT_HOME to another"
+            )
+            raise ClusterError(message) from error
+
     def status(self) -> ClusterStatus:
         if not self._is_locked():
             return ClusterStatus(state="stopped", home=self.home, kubeconfig=self.kubeconfig, log=self.log)
         record = self._read()
+        pid = self._holder(record.pid if record else None)
+        if record and record.pid != pid:
+            record = None  # it tells of another process than the one that holds the lock
         return ClusterStatus(
             state="running" if record and record.server else "starting",
             home=self.home,
             kubeconfig=self.kubeconfig,
             log=self.log,
-            pid=record.pid if record else None,
+            pid=pid,
             server=record.server if record else "",
             started=record.started if record else None,
         )
@@ -138,6 +151,23 @@ class ClusterFiles:
             return not _try_lock(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)
+
+    def _holder(self, told: int | None) -> int | None:
+        """The process that has the lock file open: the one that was told of, if it has, else any other.
+
+        Where the system has no /proc, what was told is believed.
+        """
+        if not Path("/proc/self/fd").exists():
+            return told
+        candidates = [Path(f"/proc/{told}"), *Path("/proc").glob("[0-9]*")]
+        return next((int(each.name) for each in candidates if self._opened_by(each)), None)
+
+    def _opened_by(self, process: Path) -> bool:
+        lock = str(self._lock.resolve())
+        try:
+            return any(os.readlink(descriptor) == lock for descriptor in (process / "fd").iterdir())
+        except OSError:
+            return False  # it ended, or is somebody else's
 
     def _read(self) -> _Record | None:
         try:

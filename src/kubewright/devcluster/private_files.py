@@ -18,6 +18,10 @@ def write_private(path: Path, content: bytes) -> None:
     """Replaces a file in one step; a reader sees the old content or the new, never half."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(content)
-    temporary.replace(path)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -115,7 +115,7 @@ def start_background(home: Path, options: ClusterOptions | None = None, *, clock
     reader, writer = os.pipe()
     try:
         arguments = msgspec.json.encode(options or ClusterOptions()).decode()
-        with open(os.open(files.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
+        with files.new_log() as log:
             process = subprocess.Popen(  # noqa: S603 - this very package, run by this very interpreter
                 [sys.executable, "-P", "-m", "kubewright.devcluster", str(home), arguments, str(writer)],
                 stdin=subprocess.DEVNULL,
@@ -129,7 +129,12 @@ def start_background(home: Path, options: ClusterOptions | None = None, *, clock
         os.close(writer)
         writer = -1
         process.wait()  # it forks at once; the cluster itself is the child, in the same process group
-        _await_announcement(reader, files, group=process.pid, clock=clock)
+        try:
+            _await_announcement(reader, files, group=process.pid, clock=clock)
+        except KeyboardInterrupt:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
     finally:
         os.close(reader)
         if writer >= 0:

@@ -91,3 +91,19 @@ def test_the_last_words_of_a_process_are_the_last_line_of_its_log(
     if log is not None:
         files.log.write_text(log)
     assert files.last_words() == expected
+
+
+def test_a_record_that_names_another_process_is_not_believed(tmp_path: Path) -> None:
+    files = ClusterFiles(tmp_path)
+    with files.held(pause=lambda: None):
+        (tmp_path / "cluster.json").write_text('{"pid":1,"server":"https://elsewhere"}')
+        found = files.status()
+        assert (found.state, found.pid, found.server) == ("starting", os.getpid(), "")
+        (tmp_path / "cluster.json").write_text("{")
+        assert files.status().pid == os.getpid()
+
+
+def test_a_log_that_can_not_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "cluster.log").mkdir()
+    with pytest.raises(ClusterError, match=r"can't write .*cluster\.log: is a directory"):
+        ClusterFiles(tmp_path).new_log()

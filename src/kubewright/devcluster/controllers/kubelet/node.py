@@ -15,7 +15,7 @@ __all__ = ["keep_node"]
 
 _LEASES = "kube-node-lease"
 _LEASE_SECONDS = 40
-_VERSION = "v1.37.0"
+_VERSION = "v1.36.0"
 _RESOURCES: dict[str, str | int | float] = {
     "cpu": "8",
     "memory": "16Gi",
