@@ -12,15 +12,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from kubewright import Client, Condition, Manager, Model, ObjectMeta, Operator, Resource, field, resource
-from kubewright.api import LoopClock, resource_info
+from kubewright.api import LoopClock
 from kubewright.api.markers import ListMap
-from kubewright.crd import definition
 from kubewright.devcluster.cluster import DevCluster
-from kubewright.kinds import apiextensions_v1
 from kubewright.telemetry import new_log
-from kubewright.testing import RecordingTransport
-
-DEFINITIONS = resource_info(apiextensions_v1.CustomResourceDefinition)
+from kubewright.testing import RecordingTransport, install
 
 
 class WidgetSpec(Model):
@@ -82,8 +78,7 @@ async def world(operator: Operator, seed: int = 1) -> AsyncIterator[World]:
     clock, rng, text = LoopClock(), random.Random(seed), io.StringIO()
     async with DevCluster(clock=clock, rng=rng) as cluster:
         somebody = Client(cluster.transport(), field_manager="somebody", clock=clock, rng=rng)
-        for kind in operator.custom_kinds:
-            await somebody.apply_raw(DEFINITIONS, definition(kind), force=True)
+        await install(somebody, operator)
         sent = RecordingTransport(cluster.transport())
         log = new_log("json", level="debug", stream=text)
         manager = Manager(operator, Client(sent, clock=clock, rng=rng), clock=clock, rng=rng, log=log)

@@ -14,10 +14,9 @@ from database_operator.operator import operator
 
 from kubewright import Client, Condition, Context, Manager, NotFound, ObjectMeta, Operator, resource
 from kubewright.api import LoopClock, Resource
-from kubewright.crd import definition
 from kubewright.devcluster.cluster import DevCluster
-from kubewright.kinds import apiextensions_v1, apps_v1, core_v1
-from kubewright.testing import RecordingTransport, run_in_virtual_time
+from kubewright.kinds import apps_v1, core_v1
+from kubewright.testing import RecordingTransport, install, run_in_virtual_time
 
 
 @dataclass
@@ -34,10 +33,7 @@ async def world(of: Operator = operator, seed: int = 1) -> AsyncIterator[World]:
     clock, rng = LoopClock(), random.Random(seed)
     async with DevCluster(clock=clock, rng=rng) as cluster:
         somebody = Client(cluster.transport(), field_manager="somebody", clock=clock, rng=rng)
-        for kind in of.custom_kinds:
-            await somebody.apply_raw(
-                apiextensions_v1.CustomResourceDefinition.__resource__, definition(kind), force=True
-            )
+        await install(somebody, of)
         sent = RecordingTransport(cluster.transport())
         manager = Manager(of, Client(sent, clock=clock, rng=rng), clock=clock, rng=rng)
         async with asyncio.TaskGroup() as tasks:

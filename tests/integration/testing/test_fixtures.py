@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from kubewright import Client, ObjectMeta
+import pytest
+from database_operator.api.v1alpha1 import Database, DatabaseSpec, Storage
+from database_operator.operator import operator
+
+from kubewright import Client, Invalid, ObjectMeta
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import core_v1
+from kubewright.testing import install
 
 
 async def test_the_client_reaches_the_cluster_of_the_test(cluster: DevCluster, client: Client) -> None:
@@ -27,3 +32,13 @@ async def test_the_cluster_is_alive(client: Client) -> None:
         async for event in client.watch(core_v1.Pod, namespace="default"):
             if event.object.status.phase == "Running":
                 break
+
+
+async def test_kinds_are_installed_in_a_word(client: Client) -> None:
+    await install(client, operator)
+    bad = Database(
+        metadata=ObjectMeta(name="d", namespace="default"),
+        spec=DatabaseSpec(replicas=11, engine="postgres", version="16", storage=Storage(size="1Gi")),
+    )
+    with pytest.raises(Invalid, match="less than or equal to 10"):
+        await client.create(bad)
