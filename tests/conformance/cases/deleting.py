@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.conformance.kinds import show
 from tests.conformance.registry import case
 from tests.conformance.resources import WIDGETS, widget
 from tests.conformance.world import World
@@ -322,8 +323,9 @@ def _pod(**metadata: Any) -> dict[str, Any]:
 
 @case("delete", given="a Pod on a node", body="grace periods, each shorter than the one before", truth="1.20")
 async def shorter_grace(w: World) -> None:
-    await w.create(PODS, _pod(finalizers=[HOLD]), label="create")
-    await w.delete(f"{PODS}/a", label="no options")
-    await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=60), label="longer")
-    await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=10), label="shorter")
-    await w.delete(f"{PODS}/a", query={"gracePeriodSeconds": "0"}, label="none")
+    younger = ["metadata.generation"]
+    show(w, "create", await w.create(PODS, _pod(finalizers=[HOLD])), without=younger)
+    show(w, "no options", await w.delete(f"{PODS}/a"), without=younger)
+    show(w, "longer", await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=60)), without=younger)
+    show(w, "shorter", await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=10)), without=younger)
+    show(w, "none", await w.delete(f"{PODS}/a", query={"gracePeriodSeconds": "0"}), without=younger)

@@ -136,9 +136,14 @@ async def custom_resources_go(w: World) -> None:
     name = w.unique("space")
     await w.create(NAMESPACES, _body(name))
     path = WIDGETS.replace("{ns}", name)
-    await w.create(path, widget("a"))
+    held = widget("a")
+    held["metadata"]["finalizers"] = ["example.dev/held"]
+    await w.create(path, held)
     await w.delete(f"{NAMESPACES}/{name}")
+    while (await w.create(path, widget("b"), query={"dryRun": "All"})).status != 403:
+        await w.pause()
     await w.create(path, widget("b"), label="create")
+    await w.merge(f"{path}/a", {"metadata": {"finalizers": None}})
     for _ in range(600):
         if (await w.get(f"{NAMESPACES}/{name}")).status == 404:
             break

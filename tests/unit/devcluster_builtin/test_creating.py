@@ -38,7 +38,7 @@ def newer(answered: Object) -> Object:
     """An answer of the recorded version with what servers have added since."""
     metadata, found = dict(answered["metadata"]), dict(answered)
     match answered["kind"]:
-        case "CronJob":
+        case "CronJob" | "Job" | "Pod":
             metadata["generation"] = 1
         case "Namespace":
             metadata["labels"] = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": metadata["name"]}

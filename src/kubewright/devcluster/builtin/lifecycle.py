@@ -24,6 +24,7 @@ Json = dict[str, Any]
 
 COUNTS_GENERATIONS = frozenset(
     {
+        ("", "Pod"),
         ("", "ReplicationController"),
         ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
         ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
@@ -37,6 +38,7 @@ COUNTS_GENERATIONS = frozenset(
         ("apps", "ReplicaSet"),
         ("apps", "StatefulSet"),
         ("batch", "CronJob"),
+        ("batch", "Job"),
         ("discovery.k8s.io", "EndpointSlice"),
         ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
         ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
