@@ -118,9 +118,10 @@ def test_field_selectors_see_the_text_of_a_field(kind: str, obj: Object, path: s
 def test_the_generation_of_a_pod_counts_its_spec_but_not_its_binding() -> None:
     strategy = served({"apiVersion": "v1", "kind": "Pod"}).strategy
     spec = {"containers": [{"name": "main", "image": "nginx"}]}
-    pod = strategy.default(
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "generation": 3}, "spec": spec}
-    )
+    written = strategy.default({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec})
+    made = strategy.prepare_create(written, Around())
+    assert made["metadata"]["generation"] == 1
+    pod = {**made, "metadata": {**made["metadata"], "generation": 3}}
     other = {**pod, "spec": {**pod["spec"], "activeDeadlineSeconds": 5}}
     bound = {**pod, "spec": {**pod["spec"], "nodeName": "n"}}
     for new, subresource, generation in ((pod, "", 3), (other, "", 4), (bound, "binding", 3), (other, "status", 3)):
