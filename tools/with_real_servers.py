@@ -1,7 +1,8 @@
 """Runs a command with two real API servers beside it: ``with_real_servers.py COMMAND…``.
 
 They come from the folder in ``KUBEWRIGHT_SERVERS`` (default ``../shared/kubernetes/servers``), are unpacked once into
-``.tools/servers``, and listen on free ports. ``--against 1.20=KUBECONFIG --against 1.36=KUBECONFIG`` is added to the command.
+``.tools/servers``, and listen on free ports. ``--against VERSION=KUBECONFIG --etcd VERSION=URL`` is added to the command
+for each.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ def main(command: list[str]) -> int:
         try:
             for version, kubeconfig in VERSIONS.items():
                 started.append(version)
-                start(servers, home, version)
-                command += ["--against", f"{version}={home / kubeconfig}"]
+                etcd = start(servers, home, version)
+                command += ["--against", f"{version}={home / kubeconfig}", "--etcd", f"{version}={etcd}"]
             return subprocess.run(command, check=False).returncode
         finally:
             for version in started:
                 script(servers / "stop.sh", home, {}, version, "--wipe")
 
 
-def start(servers: Path, home: Path, version: str) -> None:
-    """Tries again on other ports, since a free one may be taken by the time it is used."""
+def start(servers: Path, home: Path, version: str) -> str:
+    """Returns the URL of the server's etcd. Tries again on other ports, since a free one may be taken meanwhile."""
     for attempt in range(3):
         ports = {"PORT": str(free_pair()), "ETCD_PORT": str(free_pair())}
         if script(servers / "start.sh", home, ports, version) == 0:
-            return
+            return f"http://127.0.0.1:{ports['ETCD_PORT']}"
         script(servers / "stop.sh", home, {}, version, "--wipe")
         print(f"server {version} did not start (attempt {attempt + 1})", file=sys.stderr)
     raise SystemExit(f"server {version} does not start")
