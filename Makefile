@@ -4,7 +4,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
-.PHONY: run test conformance conformance-record conformance-planted lint generate clean
+.PHONY: bench-devcluster run test conformance conformance-record conformance-planted lint generate clean
 
 # In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
@@ -35,8 +35,11 @@ lint: .venv/.lint  ## style, types, layers
 generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/devcluster/builtin
 	$(BIN)/python -m tools.generate_kinds
 
+bench-devcluster: .venv/.bench  ## how fast the embedded cluster is, beside a real API server and kmock
+	@$(BIN)/python -m benchmarks.devcluster $(ARGS)
+
 clean:  ## everything that make made
-	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools benchmarks/out .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -51,6 +54,10 @@ clean:  ## everything that make made
 
 .venv/.test: .venv/.run
 	$(PIP) install --constraint constraints.txt --group test
+	@touch $@
+
+.venv/.bench: .venv/.run
+	$(PIP) install --constraint constraints.txt --group bench
 	@touch $@
 
 .venv/.lint: .venv/.test

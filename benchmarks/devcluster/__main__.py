@@ -1,0 +1,127 @@
+"""``python -m benchmarks.devcluster``: a table on stdout, and benchmarks/out/devcluster.json."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import signal
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from benchmarks.devcluster import in_process
+from benchmarks.devcluster.load import CONNECTIONS, Load, megabytes
+from benchmarks.devcluster.report import Figure, Report
+from benchmarks.devcluster.servers import Server, kmock, kubewright, real, real_servers
+
+_FOR_KMOCK = 64
+_OUT = Path(__file__).parent.parent / "out" / "devcluster.json"
+
+
+def _in_process(report: Report, rounds: int) -> None:
+    create, get = in_process.rates(rounds=rounds, size=300)
+    report.add(
+        Figure("in process: create", "/s", "≥ 5000", "Python on one core: the steps of a write, none of them alone"),
+        {"kubewright": create},
+    )
+    report.add(
+        Figure("in process: get", "/s", "≥ 20000", "Python on one core: routing and headers; the bytes are ready"),
+        {"kubewright": get},
+    )
+    report.add(
+        Figure("in process: start", "ms", "< 10", "making the catalog's objects and starting the controllers' tasks"),
+        {"kubewright": asyncio.run(in_process.starts(rounds)) * 1000},
+    )
+    report.add(
+        Figure("in process: one write to 1000 watchers", "ms", "< 50", "waking 1000 tasks; the event is encoded once"),
+        {"kubewright": asyncio.run(in_process.watchers(1000, rounds=rounds)) * 1000},
+    )
+
+
+async def _over_sockets(report: Report, servers: list[Server], options: argparse.Namespace) -> None:
+    loads = [Load(server) for server in servers]
+    for load in loads:
+        await load.prepare()
+    # in turns, so that whatever else the machine does hits all of them
+    creates: dict[str, list[float]] = {load.server.name: [] for load in loads}
+    gets: dict[str, list[float]] = {load.server.name: [] for load in loads}
+    for number in range(options.rounds):
+        for load in loads:
+            if load.server.name != "kmock":
+                creates[load.server.name].append(await load.creates(options.requests))
+                gets[load.server.name].append(await load.gets(options.requests))
+            elif not number:  # each request costs it more than the one before
+                creates["kmock"].append(await load.creates(_FOR_KMOCK))
+                gets["kmock"].append(await load.gets(_FOR_KMOCK))
+    report.add(
+        Figure(
+            f"HTTPS, {CONNECTIONS} connections: create",
+            "/s",
+            "≥ 1500",
+            "ours: one core, half of it HTTP and TLS; the real one: etcd; kmock: looks through all earlier requests; its first 64 over plain HTTP",
+        ),
+        {name: median(found) for name, found in creates.items()},
+    )
+    report.add(
+        Figure(f"HTTPS, {CONNECTIONS} connections: get", "/s", "", "ours: one core, HTTP and TLS"),
+        {name: median(found) for name, found in gets.items()},
+    )
+    loads = [load for load in loads if load.server.name != "kmock"]  # which answers lists and watches otherwise
+    report.add(
+        Figure("HTTPS: one write to 1000 watchers", "ms", "", "writing to 1000 TLS connections, and our reading them"),
+        {load.server.name: median(await load.reach_watchers(1000, 5)) * 1000 for load in loads},
+    )
+    memory: dict[str, float] = {}
+    listing: dict[str, float] = {}
+    extra: dict[str, float] = {}
+    for load in loads:
+        before = megabytes(load.server)
+        await load.creates(options.objects)
+        memory[load.server.name] = (megabytes(load.server) - before) * 1024 / options.objects
+        seconds, _, more = await load.list_all()
+        listing[load.server.name], extra[load.server.name] = seconds * 1000, more
+    many = f"{options.objects} objects"
+    report.add(
+        Figure(
+            "memory per stored 1 KB object", "KB", "< 3", "its JSON with managedFields; the real one: etcd and caches"
+        ),
+        memory,
+    )
+    report.add(Figure(f"HTTPS: list of {many}", "ms", "", "TLS and the client's reading"), listing)
+    report.add(
+        Figure(f"extra memory of a list of {many}", "MB", "≤ 32", "chunks of 64 KB; a list of references"), extra
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.devcluster")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--requests", type=int, default=800, help="of a round, over 32 connections")
+    parser.add_argument("--objects", type=int, default=50_000, help="in the long list")
+    parser.add_argument("--without", action="append", default=[], choices=["real", "kmock"])
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers are stopped then, too
+    if "real" not in options.without and not (real_servers() / "start.sh").exists():
+        print(f"the real server is not in {real_servers()}: set KUBEWRIGHT_SERVERS, or use --without real")
+        return 2
+    report = Report(machine=f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    _in_process(report, options.rounds)
+    with ExitStack() as stack:
+        started = [stack.enter_context(kubewright())]
+        started += [stack.enter_context(real())] if "real" not in options.without else []
+        started += [stack.enter_context(kmock())] if "kmock" not in options.without else []
+        report.add(
+            Figure("process: start to ready", "ms", "< 1000", "imports; the real one: etcd, waiting for its answer"),
+            {server.name: server.started_in * 1000 for server in started},
+        )
+        asyncio.run(_over_sockets(report, started, options))
+    print(report.table())
+    report.write(_OUT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
