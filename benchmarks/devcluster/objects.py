@@ -68,7 +68,7 @@ def body(name: str) -> bytes:
         "colour": "green",
         "label": "abc",
         "tags": ["a", "b"],
-        "settings": {f"key-{number}": "v" * 32 for number in range(14)},
+        "settings": {f"key-{number}": "v" * 32 for number in range(17)},
         "parts": [{"name": "x", "count": 1, "options": {"a": "b"}}, {"name": "y", "count": 2}],
     }
     metadata = {"name": name, "labels": {"app": "gadget", "instance": name}}

@@ -11,17 +11,17 @@ Errors
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from kubewright.devcluster.admission import check_namespace
 from kubewright.devcluster.metadata_errors import create_errors, update_errors
 from kubewright.devcluster.object_meta import generated_name, kept_from, stamped
 from kubewright.devcluster.objects import Object, metadata_of, name_of, timestamp, with_metadata
 from kubewright.devcluster.statuses import StatusError, already_exists, conflict, not_found, status_body
+from kubewright.devcluster.store import TooLarge
 from kubewright.devcluster.versions import from_storage, is_as_stored, to_storage
 from kubewright.patch.apply import equal_but_times, track_update
 from kubewright.patch.fields import NOTHING, FieldSet
@@ -101,8 +101,9 @@ class Registry:
             raise already_exists(resource.info, name)
         if write.dry_run:
             return obj
-        _check_stored_size(obj)
-        stored = self.store.create(resource.storage, namespace, name, to_storage(resource, obj))
+        kept = to_storage(resource, obj)
+        with _not_too_large():
+            stored = self.store.create(resource.storage, namespace, name, kept, largest=_LARGEST_STORED)
         return from_storage(resource, stored)
 
     def _named(self, resource: ServedResource, namespace: str, obj: Object) -> Object:
@@ -156,8 +157,9 @@ class Registry:
             return old  # when the fields of a manager were last written is no change by itself
         if write.dry_run:
             return new
-        _check_stored_size(new)
-        stored = self.store.update(resource.storage, namespace, name, to_storage(resource, new))
+        kept = to_storage(resource, new)
+        with _not_too_large():
+            stored = self.store.update(resource.storage, namespace, name, kept, largest=_LARGEST_STORED)
         return from_storage(resource, stored)
 
     def _check_preconditions(
@@ -214,13 +216,15 @@ class Registry:
 
 
 _LARGEST_STORED = 1536 * 1024
-_encode = msgspec.json.Encoder().encode
 
 
-def _check_stored_size(obj: Object) -> None:
+@contextmanager
+def _not_too_large() -> Iterator[None]:
     """Refuses what etcd, with its default settings, does not take."""
-    if len(_encode(obj)) > _LARGEST_STORED:
-        raise StatusError(status_body(500, "", "etcdserver: request is too large"))
+    try:
+        yield
+    except TooLarge as error:
+        raise StatusError(status_body(500, "", "etcdserver: request is too large")) from error
 
 
 _BY_VALUE = (

@@ -10,7 +10,7 @@ Guarantees
 
 Errors
     `Compacted` for a revision that is no longer retained. The caller has checked existence before `create`, `update` and
-    `delete`: they raise KeyError otherwise.
+    `delete`: they raise KeyError otherwise. `TooLarge` where the caller sets a limit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import msgspec
 
 from kubewright.devcluster.objects import Object, with_metadata
 
-__all__ = ["Change", "ChangeType", "Compacted", "GroupResource", "State", "Store"]
+__all__ = ["Change", "ChangeType", "Compacted", "GroupResource", "State", "Store", "TooLarge"]
 
 _KEPT_DECODED = 256
 
@@ -101,6 +101,10 @@ class Compacted(LookupError):
         super().__init__(f"too old resource version: {requested} ({oldest})")
         self.requested = requested
         self.oldest = oldest
+
+
+class TooLarge(ValueError):
+    """The object is larger than the caller lets it be; nothing was written."""
 
 
 _revision_of = attrgetter("revision")
@@ -213,22 +217,26 @@ class Store:
 
     # Writing
 
-    def create(self, resource: GroupResource, namespace: str, name: str, obj: Object) -> Object:
-        """Adds an object and returns it with its resource version."""
+    def create(
+        self, resource: GroupResource, namespace: str, name: str, obj: Object, *, largest: int | None = None
+    ) -> Object:
+        """Adds an object and returns it with its resource version. Raises `TooLarge` for more than ``largest`` bytes."""
         key = _key(namespace, name)
         shelf = self._shelf(resource)
         if key in shelf.objects:
             raise KeyError(f"{resource} {key} exists")
+        state = self._next(obj, largest)
         insort(shelf.keys, key)
-        state = self._next(obj)
         return self._write(shelf, key, Change(self._revision + 1, "ADDED", resource, namespace, name, None, state))
 
-    def update(self, resource: GroupResource, namespace: str, name: str, obj: Object) -> Object:
-        """Replaces an object and returns it with its new resource version."""
+    def update(
+        self, resource: GroupResource, namespace: str, name: str, obj: Object, *, largest: int | None = None
+    ) -> Object:
+        """Replaces an object and returns it with its new resource version. Raises `TooLarge` as well."""
         key = _key(namespace, name)
         shelf = self._shelves[resource]
         old = shelf.objects[key]
-        state = self._next(obj)
+        state = self._next(obj, largest)
         return self._write(shelf, key, Change(self._revision + 1, "MODIFIED", resource, namespace, name, old, state))
 
     def delete(self, resource: GroupResource, namespace: str, name: str) -> Object:
@@ -236,13 +244,15 @@ class Store:
         key = _key(namespace, name)
         shelf = self._shelves[resource]
         old = shelf.objects[key]
-        state = self._next(old.obj)
+        state = self._next(old.obj, None)
         return self._write(shelf, key, Change(self._revision + 1, "DELETED", resource, namespace, name, old, state))
 
-    def _next(self, obj: Object) -> State:
+    def _next(self, obj: Object, largest: int | None) -> State:
         """What the next write stores of an object."""
         obj = with_metadata(obj, resourceVersion=str(self._revision + 1))
         state = State(obj)
+        if largest is not None and len(state.data) > largest:
+            raise TooLarge(f"{len(state.data)} bytes are more than {largest}")
         self._latest.append(state)
         self._encoded[id(obj)] = state.data
         if len(self._latest) > _KEPT_DECODED:
