@@ -31,6 +31,11 @@ def _go_json(value: JSON) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if _UNSAFE.search(text) else text
 
 
+@lru_cache(4096)
+def _go_text(text: str) -> str:
+    return _go_json(text)
+
+
 def _whole(value: JSON) -> JSON:
     """Go prints a float without a fraction as the integer it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -38,11 +43,17 @@ def _whole(value: JSON) -> JSON:
 
 def value_element(value: JSON) -> str:
     """The element of a set's member."""
+    if isinstance(value, str):
+        return f"v:{_go_text(value)}"
     return f"v:{_go_json(_whole(value))}"
 
 
 def key_element(keys: Mapping[str, JSON]) -> str:
     """The element of a list map's item, from its key fields in alphabetical order."""
+    if len(keys) == 1:
+        name, value = next(iter(keys.items()))
+        if isinstance(value, str):
+            return f"k:{{{_go_text(name)}:{_go_text(value)}}}"
     return f"k:{_go_json({name: _whole(value) for name, value in keys.items()})}"
 
 
