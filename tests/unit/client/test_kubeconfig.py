@@ -100,7 +100,12 @@ def test_home_comes_last(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"cluster": "server: c"}, r"clusters\[c\]\.cluster\.server is 'c': it should be an https:// address"),
+        ({"cluster": "server: c"}, r"clusters\[c\]\.cluster\.server is 'c': it should be an address such as https"),
+        ({"cluster": "server: 'https://[::1'"}, r"server is 'https://\[::1' \(Invalid IPv6 URL\)"),
+        ({"cluster": "server: 'https://c:99999'"}, r"server is 'https://c:99999' \(Port out of range"),
+        ({"cluster": "server: 'https://'"}, r"server is 'https://': it should be an address"),
+        ({"cluster": "server: 'https://me:secret@c'"}, r"server has a user name in it: credentials belong under users"),
+        ({"user": 'token: "a\\nb"'}, r"users\[u\]\.user\.token has blanks or line breaks in it"),
         ({"cluster": "server: https://c, proxy-url: http://p"}, r"cluster\.proxy-url: proxies are not supported"),
         ({"user": "exec: {command: x}"}, r"users\[u\]\.user\.exec: credential plugins are not supported"),
         ({"user": f"client-certificate-data: {DATA}"}, r"users\[u\]\.user\.client-key is missing"),
