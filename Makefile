@@ -10,7 +10,7 @@ DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --ap
 run: .venv/.run  ## the Database operator on an embedded cluster
 	@if [ -t 0 ] && command -v bash >/dev/null; then exec bash -mc '$(DEV); exit $$?'; else exec $(DEV); fi
 
-test: .venv/.test .tools/kubectl  ## the whole suite
+test: .venv/.clients .tools/kubectl  ## the whole suite
 	$(BIN)/python -m pytest $(ARGS)
 
 REAL = $(BIN)/python tools/with_real_servers.py $(BIN)/python -m pytest tests/conformance
@@ -58,6 +58,10 @@ clean:  ## everything that make made
 
 .venv/.bench: .venv/.run
 	$(PIP) install --constraint constraints.txt --group bench
+	@touch $@
+
+.venv/.clients: .venv/.test
+	$(PIP) install --constraint constraints.txt --group clients
 	@touch $@
 
 .venv/.lint: .venv/.test
