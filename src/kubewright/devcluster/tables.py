@@ -55,7 +55,7 @@ def table(
         row: Object = {"cells": printer.cells(obj, now)}
         if conditions := printer.conditions(obj):
             row["conditions"] = conditions
-        row["object"] = _carried(obj, include, api_version)
+        row["object"] = _carried(resource, obj, include, api_version)
         rows.append(row)
     return {
         "kind": "Table",
@@ -66,11 +66,11 @@ def table(
     }
 
 
-def _carried(obj: Object, include: str, api_version: str) -> Object | None:
+def _carried(resource: ServedResource, obj: Object, include: str, api_version: str) -> Object | None:
     if include == "None":
         return None
-    if include == "Object":
-        return obj
+    if include == "Object":  # which in a list of a built-in kind does not say what it is
+        return obj if "kind" in obj else {"kind": resource.info.kind, "apiVersion": resource.info.api_version, **obj}
     return {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": metadata_of(obj)}
 
 

@@ -101,6 +101,8 @@ def test_a_row_carries_as_much_of_the_object_as_was_asked_for() -> None:
     now = datetime.fromisoformat("2026-01-01T00:00:00Z")
     resource = served(obj)
     assert printed(resource, obj, now, include="Object")["object"] == obj
+    in_a_list = {"metadata": {"name": "x"}, "data": {"a": "b"}}
+    assert printed(resource, in_a_list, now, include="Object")["object"] == obj
     assert printed(resource, obj, now, include="None")["object"] is None
     assert printed(resource, obj, now)["object"] == {
         "kind": "PartialObjectMetadata",
