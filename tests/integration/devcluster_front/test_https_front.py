@@ -14,9 +14,10 @@ import aiohttp
 import pytest
 
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
+from kubewright.devcluster.bodies import LARGEST_BODY
 from kubewright.devcluster.certificates import Credentials, new_credentials
 from kubewright.devcluster.errors import ClusterError
-from kubewright.devcluster.https_front import LARGEST_BODY, HttpsFront
+from kubewright.devcluster.https_front import HttpsFront
 
 CREDENTIALS = new_credentials(datetime.now(UTC))
 

@@ -112,7 +112,7 @@ def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     if kind == "array":
         return st.lists(fitting(schema["items"]), max_size=3)
     return {"integer": st.integers(0, 3), "number": NUMBERS, "string": TEXTS, "boolean": st.booleans()}.get(
-        kind, VALUES
+        str(kind), VALUES
     )
 
 

@@ -81,9 +81,11 @@ def test_a_version_that_was_stored_stays() -> None:
         (
             ["v0", "v1"],
             [
-                'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage '
-                "version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "
-                "v0 and removes v0 from status.storedVersions"
+                (
+                    'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage '
+                    "version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "
+                    "v0 and removes v0 from status.storedVersions"
+                )
             ],
         ),
     ):
