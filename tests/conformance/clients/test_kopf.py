@@ -26,7 +26,13 @@ def objects(server: Server, namespace: str) -> Kubectl:
 
 
 @pytest.fixture
-def operator(objects: Kubectl, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def early(objects: Kubectl) -> None:
+    """A widget that is there before the operator."""
+    objects.run("create", "-f", "-", stdin=json.dumps(widget("early", size=1)))
+
+
+@pytest.fixture
+def operator(early: None, objects: Kubectl, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """The process and its log."""
     log = tmp_path / "kopf.log"
     command = [sys.executable, "-m", "kopf", "run", str(OPERATOR), "--standalone", "--namespace", objects.namespace]
@@ -51,6 +57,7 @@ def test_every_handler_of_an_operator_is_called(
         assert found["metadata"]["finalizers"] == ["kopf.kubewright.dev/finalizer"]
         assert "with-w" in objects.names("cm")
         assert objects.json("cm", "of-w")["data"] == {"size": "1"}
+        assert {"of-early", "with-early"} <= set(objects.names("cm"))
 
     eventually(created, within=40)
     objects.run("patch", "widget", "w", "--type=merge", "-p", '{"spec": {"size": 2}}')
@@ -62,7 +69,7 @@ def test_every_handler_of_an_operator_is_called(
         assert objects.json("cm", "of-w")["data"] == {"size": "2"}
 
     eventually(resized)
-    objects.run("delete", "widget", "w", "--timeout=30s")
+    objects.run("delete", "widget", "w", "early", "--timeout=30s")
     objects.run("wait", "--for=delete", "cm/of-w", "--timeout=40s")
     assert "left-by-w" in objects.names("cm")
     assert "with-w" not in objects.names("cm")
@@ -71,13 +78,3 @@ def test_every_handler_of_an_operator_is_called(
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
     assert "Traceback" not in log.read_text()
-
-
-def test_an_operator_takes_up_what_was_there_before_it(objects: Kubectl, request: pytest.FixtureRequest) -> None:
-    objects.run("create", "-f", "-", stdin=json.dumps(widget("w", size=1)))
-    _, log = request.getfixturevalue("operator")
-
-    def created() -> None:
-        assert objects.json("widget", "w").get("status", {}).get("phase") == "Created", log.read_text()
-
-    eventually(created, within=40)

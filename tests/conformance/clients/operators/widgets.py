@@ -47,7 +47,7 @@ def delete(name: str, namespace: str, **_: Any) -> None:
             raise
 
 
-@kopf.timer(GROUP, "v1", "widgets", interval=0.2)
+@kopf.timer(GROUP, "v1", "widgets", initial_delay=0.5, interval=0.2)
 def tick(status: Any, patch: Any, **_: Any) -> None:
     if status.get("ready", 0) < 3:
         patch.status["ready"] = status.get("ready", 0) + 1
