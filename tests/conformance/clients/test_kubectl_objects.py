@@ -118,9 +118,10 @@ def test_each_kind_of_patch_is_carried_out(kubectl: Kubectl) -> None:
 
 
 def test_status_is_patched_through_its_subresource(kubectl: Kubectl) -> None:
-    if not new(kubectl):
-        pytest.skip("kubectl 1.20 has no --subresource")
     kubectl.run("create", "-f", "-", stdin=json.dumps(widget("w")))
+    if not new(kubectl):
+        assert "unknown flag: --subresource" in kubectl.refused("get", "widget", "w", "--subresource=status")
+        return
     patch = '{"spec": {"size": 9}, "status": {"phase": "Ready"}}'
     kubectl.run("patch", "widget", "w", "--subresource=status", "--type=merge", "-p", patch)
     found = kubectl.json("widget", "w")

@@ -104,9 +104,11 @@ def test_a_pod_is_watched_from_nothing_to_gone(kubectl: Kubectl) -> None:
 def test_a_job_is_made_from_a_cron_job(kubectl: Kubectl) -> None:
     kubectl.run("create", "job", "once", "--image=busybox", "--", "true")
     assert "Parallelism:" in kubectl.run("describe", "job", "once")
-    if not new(kubectl):
-        pytest.skip("kubectl 1.20 makes cron jobs of a version that is gone since 1.25")
-    kubectl.run("create", "cronjob", "often", "--image=busybox", "--schedule=0 0 1 1 *")
+    cron = ("create", "cronjob", "often", "--image=busybox", "--schedule=0 0 1 1 *")
+    if not new(kubectl):  # it makes cron jobs of a version that is gone since 1.25
+        assert "batch/v1beta1" in kubectl.refused(*cron) or "could not find" in kubectl.refused(*cron)
+        return
+    kubectl.run(*cron)
     kubectl.run("create", "job", "by-hand", "--from=cronjob/often")
     owner = kubectl.json("job", "by-hand")["metadata"]["ownerReferences"][0]
     assert (owner["kind"], owner["name"]) == ("CronJob", "often")
