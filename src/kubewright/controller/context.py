@@ -11,6 +11,7 @@ from kubewright.api import (
     AlreadyExists,
     Clock,
     Conditions,
+    DecodeError,
     NotFound,
     Resource,
     Selector,
@@ -176,8 +177,17 @@ class Context:
         return self._env.informer(kind).get(self._namespace(kind, namespace), name)
 
     def list(self, kind: type[R], *, namespace: str | None = None, labels: Labels = None) -> list[R]:
-        """Fresh copies from the cache, by label selector. The namespace defaults to the object's."""
-        return self._env.informer(kind).list(self._namespace(kind, namespace), labels=_selector(labels))
+        """Fresh copies from the cache, by label selector. The namespace defaults to the object's.
+
+        An object that does not fit ``kind`` is left out, and the log says so: it must not hide all others.
+        """
+        found = []
+        for entry in self._env.informer(kind).entries(self._namespace(kind, namespace), labels=_selector(labels)):
+            try:
+                found.append(decode(entry.raw, kind))
+            except DecodeError as error:
+                self.log.warning("object left out of a list", listed=entry.name, error=str(error))
+        return found
 
     async def delete(self, obj: Resource) -> None:
         """Deletes ``obj`` as it was read (UID and resource version must still be those); gone already is fine."""

@@ -561,3 +561,30 @@ def test_an_object_can_not_be_applied_as_its_own_child() -> None:
             assert "can't own itself" in here.said("reconcile failed")[0]["error"]
 
     run_in_virtual_time(main)
+
+
+def test_an_object_that_does_not_fit_hides_no_other_from_a_list() -> None:
+    operator, listed = new_operator(), list[list[str]]()
+
+    @operator.controller(Widget, reads=[Strict])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        listed.append([strict.name for strict in ctx.list(Strict)])
+
+    @operator.controller(Strict)
+    async def ignore(strict: Strict, ctx: Context) -> None: ...
+
+    async def main() -> None:
+        async with world(operator) as here:
+            for name in ("bad", "good"):
+                metadata = ObjectMeta(name=name, namespace="default")
+                await here.client.create(Strict(metadata=metadata, spec=WidgetSpec(size=1)))
+            with pytest.raises(DecodeError):
+                drop = JsonPatch([{"op": "remove", "path": "/spec"}])
+                await here.client.patch(Strict, "bad", drop, namespace="default")
+            await asyncio.sleep(1)
+            await here.create()
+            await asyncio.sleep(1)
+            assert listed == [["good"]]
+            assert here.said("object left out of a list")[0]["listed"] == "bad"
+
+    run_in_virtual_time(main)
