@@ -1,0 +1,180 @@
+"""What a reconciler does wrong, and objects that don't fit: reported, and of no harm to others."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kubewright import Context, NotFound, ObjectMeta, Operator, Requeue, Result, Watch
+from kubewright.api import DecodeError
+from kubewright.client import JsonPatch
+from kubewright.kinds import core_v1
+from kubewright.testing import run_in_virtual_time
+from tests.integration.controller.worlds import Strict, Widget, WidgetSpec, world
+
+
+def new_operator() -> Operator:
+    return Operator("widgets")
+
+
+@pytest.mark.parametrize("result", [5, {"requeue_after": 1}, "soon"])
+def test_a_wrong_return_value_is_a_failed_run_of_that_object_only(result: object) -> None:
+    operator, done = new_operator(), set[str]()
+
+    @operator.controller(Widget)
+    async def reconcile(widget: Widget, ctx: Context) -> Result | None:
+        if widget.name == "wrong":
+            return result  # type: ignore[return-value]  # what is tested
+        done.add(widget.name)
+        return None
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create("wrong")
+            await asyncio.sleep(1)
+            await here.create("right")
+            await asyncio.sleep(1)
+            assert done == {"right"}
+            assert "it must return a Result or None" in here.said("reconcile failed")[0]["error"]
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError, SystemExit])
+def test_a_run_that_cancels_or_exits_is_a_failed_run_and_costs_no_worker(error: type[BaseException]) -> None:
+    operator, done = new_operator(), set[str]()
+
+    @operator.controller(Widget, workers=2)
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        if widget.name == "bad":
+            raise error
+        done.add(widget.name)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create("bad")
+            await asyncio.sleep(60)
+            await here.create("good")
+            await asyncio.sleep(1)
+            assert done == {"good"}
+            assert len(here.said("reconcile failed")) > 5
+
+    run_in_virtual_time(main)
+
+
+def test_a_mapper_that_gives_no_requests_is_reported_and_disturbs_nobody() -> None:
+    operator, done = new_operator(), list[str]()
+
+    @operator.controller(Widget, watches=[Watch(core_v1.ConfigMap, to=lambda _: "abc")])  # type: ignore[arg-type,return-value]
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        done.append(widget.name)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            assert done == ["w"]
+            assert "it must give Requests" in here.text.getvalue()
+
+    run_in_virtual_time(main)
+
+
+def test_asking_for_another_run_at_once_is_slowed_down() -> None:
+    operator, runs = new_operator(), list[str]()
+
+    @operator.controller(Widget)
+    async def reconcile(widget: Widget, ctx: Context) -> Result | None:
+        runs.append(widget.name)
+        return Result(requeue_after=0) if widget.name == "eager" else None
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create("eager")
+            await here.create("calm")
+            await asyncio.sleep(60)
+            assert 5 < runs.count("eager") < 30
+            assert runs.count("calm") == 1
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("delay", [-1, float("nan"), float("inf")])
+def test_a_delay_that_is_none_is_refused(delay: float) -> None:
+    with pytest.raises(ValueError, match="give 0 or more seconds"):
+        Result(requeue_after=delay)
+    with pytest.raises(ValueError, match="give 0 or more seconds"):
+        Requeue(delay)
+
+
+def test_an_object_that_no_longer_fits_its_class_is_told_of_and_can_be_deleted() -> None:
+    operator, cleaned = new_operator(), list[str]()
+
+    @operator.controller(Strict)
+    async def reconcile(strict: Strict, ctx: Context) -> None: ...
+
+    @operator.finalizer(Strict, name="example.com/clean")
+    async def clean(strict: Strict, ctx: Context) -> None:
+        cleaned.append(strict.name)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.client.create(
+                Strict(metadata=ObjectMeta(name="s", namespace="default"), spec=WidgetSpec(size=1))
+            )
+            await asyncio.sleep(1)
+            drop = JsonPatch([{"op": "remove", "path": "/spec"}])
+            with pytest.raises(DecodeError):
+                await here.client.patch(Strict, "s", drop, namespace="default")
+            await asyncio.sleep(1)
+            assert here.said("object can't be decoded; it is left alone until it changes, or goes")
+            await here.client.delete(Strict, "s", namespace="default")
+            await asyncio.sleep(1)
+            assert cleaned == ["s"]
+            with pytest.raises(NotFound):
+                await here.client.get(Strict, "s", namespace="default")
+
+    run_in_virtual_time(main)
+
+
+def test_an_object_can_not_be_applied_as_its_own_child() -> None:
+    operator = new_operator()
+
+    @operator.controller(Widget, owns=[Widget])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        await ctx.apply(widget)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(0.003)
+            assert "can't own itself" in here.said("reconcile failed")[0]["error"]
+
+    run_in_virtual_time(main)
+
+
+def test_an_object_that_does_not_fit_hides_no_other_from_a_list() -> None:
+    operator, listed = new_operator(), list[list[str]]()
+
+    @operator.controller(Widget, reads=[Strict])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        listed.append([strict.name for strict in ctx.list(Strict)])
+
+    @operator.controller(Strict)
+    async def ignore(strict: Strict, ctx: Context) -> None: ...
+
+    async def main() -> None:
+        async with world(operator) as here:
+            for name in ("bad", "good"):
+                metadata = ObjectMeta(name=name, namespace="default")
+                await here.client.create(Strict(metadata=metadata, spec=WidgetSpec(size=1)))
+            with pytest.raises(DecodeError):
+                drop = JsonPatch([{"op": "remove", "path": "/spec"}])
+                await here.client.patch(Strict, "bad", drop, namespace="default")
+            await asyncio.sleep(1)
+            await here.create()
+            await asyncio.sleep(1)
+            assert listed == [["good"]]
+            assert here.said("object left out of a list")[0]["listed"] == "bad"
+
+    run_in_virtual_time(main)
