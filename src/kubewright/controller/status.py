@@ -7,6 +7,7 @@ an early return did not set.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, get_args
 
 import msgspec
@@ -38,7 +39,6 @@ class StatusWriter:
         self._kind = kind
         self._client = client
         self._info = resource_info(kind)
-        self._shape = _status_shape(kind) if self._info.has_status else Shape({})
 
     def snapshot(self, obj: Resource) -> JSON:
         """The status before the run, to compare with after it."""
@@ -85,15 +85,19 @@ class StatusWriter:
         if not isinstance(base, dict):
             base = {}
             head = [{"op": "add", "path": "/status", "value": {}}]
-        operations = difference(base, before or {}, after, shape=self._shape, path="/status")
+        operations = difference(base, before or {}, after, shape=_status_shape(self._kind), path="/status")
         if not operations:
             return []
         version = {"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
         return [version, *head, *operations]
 
 
+@cache
 def _status_shape(kind: type[Resource]) -> Shape:
-    """The status' schema, with conditions as a list map by type also where the model does not say so."""
+    """The status' schema, with conditions as a list map by type also where the model does not say so.
+
+    Made when a status is first written, then kept for every controller of the kind: making it takes milliseconds.
+    """
     hint = declared_types(kind)["status"]
     model = next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and issubclass(part, Model)), None)
     if model is None:
