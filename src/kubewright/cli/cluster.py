@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import sys
@@ -16,8 +15,7 @@ from kubewright.cli.durations import Seconds
 from kubewright.cli.failure import Failure
 from kubewright.devcluster.cluster_files import ClusterStatus, state_directory
 from kubewright.devcluster.errors import ClusterError
-from kubewright.devcluster.process import ClusterOptions, serve_foreground, start_background, status, stop
-from kubewright.telemetry import new_log
+from kubewright.devcluster.process import ClusterOptions, start_background, status, stop
 
 __all__ = ["command"]
 
@@ -46,8 +44,7 @@ def up(port: int | None, ready_after: float | None, foreground: bool) -> None:
     """Start the cluster and print the line that points kubectl at it."""
     options = ClusterOptions(port=port, ready_after=ready_after)
     if foreground:
-        log = new_log("console", level="warning")
-        _clean(lambda: asyncio.run(serve_foreground(_home(), options, ready=_introduce, log=log)))
+        _clean(lambda: _serve(options))
     else:
         _introduce(_clean(lambda: start_background(_home(), options)))
 
@@ -67,6 +64,16 @@ def show() -> None:
         click.echo("no cluster is running; start one with `kubewright cluster up`")
         sys.exit(1)
     _introduce(found)
+
+
+def _serve(options: ClusterOptions) -> None:
+    import asyncio  # noqa: PLC0415 - nothing that the cluster's own process loads is loaded before it starts, too
+
+    from kubewright.devcluster.foreground import serve_foreground  # noqa: PLC0415
+    from kubewright.telemetry import new_log  # noqa: PLC0415
+
+    log = new_log("console", level="warning")
+    asyncio.run(serve_foreground(_home(), options, ready=_introduce, log=log))
 
 
 def _home() -> Path:

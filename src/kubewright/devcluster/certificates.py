@@ -1,4 +1,4 @@
-"""The cluster's credentials: a certificate authority of its own, a serving certificate, and an administrator's token.
+"""`new_credentials`: a cluster's own certificate authority, its serving certificate and a token, freshly made.
 
 Elliptic-curve keys, because making one takes a millisecond where an RSA key can take a second.
 """
@@ -6,25 +6,19 @@ Elliptic-curve keys, because making one takes a millisecond where an RSA key can
 from __future__ import annotations
 
 import secrets
-import ssl
-import tempfile
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address
-from pathlib import Path
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from kubewright.devcluster.private_files import write_private
+from kubewright.devcluster.credentials import Credentials
 
-__all__ = ["Credentials", "load_or_create", "new_credentials"]
+__all__ = ["new_credentials"]
 
 _LIFETIME = timedelta(days=365)
-_RENEW_BEFORE = timedelta(days=30)
 _NAMES = (
     "localhost",
     "kubernetes",
@@ -33,35 +27,6 @@ _NAMES = (
     "kubernetes.default.svc.cluster.local",
 )
 _ADDRESSES = ("127.0.0.1", "::1")
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """What proves the server to its clients (``ca``, ``server``: PEM, key and certificate in one) and they to it."""
-
-    ca: bytes
-    server: bytes
-    token: str
-
-    def server_context(self) -> ssl.SSLContext:
-        """TLS 1.2 or newer with the serving certificate; HTTP/1.1 only."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.set_alpn_protocols(["http/1.1"])
-        with tempfile.TemporaryDirectory() as directory:  # OpenSSL reads keys from files only
-            path = Path(directory, "server.pem")
-            write_private(path, self.server)
-            context.load_cert_chain(path)
-        return context
-
-    def expires(self) -> datetime:
-        """When the serving certificate ends. Raises ValueError where it is not one that the authority signed."""
-        certificate = x509.load_pem_x509_certificate(self.server)
-        try:
-            certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(self.ca))
-        except (InvalidSignature, TypeError) as error:
-            raise ValueError("the serving certificate is not signed by the authority beside it") from error
-        return certificate.not_valid_after_utc
 
 
 def new_credentials(now: datetime) -> Credentials:
@@ -78,29 +43,6 @@ def new_credentials(now: datetime) -> Credentials:
         server=private + server.public_bytes(serialization.Encoding.PEM),
         token=secrets.token_urlsafe(32),
     )
-
-
-def load_or_create(directory: Path, now: datetime) -> Credentials:
-    """The credentials kept in a directory, made anew where there are none, broken ones, or ones that end soon.
-
-    A restarted cluster keeps them, so clients that read the kubeconfig before go on working.
-    """
-    try:
-        kept = Credentials(
-            ca=Path(directory, "ca.crt").read_bytes(),
-            server=Path(directory, "server.pem").read_bytes(),
-            token=Path(directory, "token").read_text(encoding="utf-8"),
-        )
-        if kept.token and kept.expires() - now > _RENEW_BEFORE:
-            kept.server_context()
-            return kept
-    except (OSError, ValueError):  # absent, unreadable, or no certificate
-        pass
-    created = new_credentials(now)
-    write_private(Path(directory, "ca.crt"), created.ca)
-    write_private(Path(directory, "server.pem"), created.server)
-    write_private(Path(directory, "token"), created.token.encode())
-    return created
 
 
 def _certificate(

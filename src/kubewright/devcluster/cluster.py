@@ -17,23 +17,23 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 from kubewright.api import Clock, SystemClock
 from kubewright.devcluster.api_server import ApiServer
-from kubewright.devcluster.certificates import Credentials, new_credentials
 from kubewright.devcluster.errors import ClusterError
-from kubewright.devcluster.https_front import HttpsFront
 from kubewright.devcluster.in_process import InProcessTransport
-from kubewright.devcluster.kubeconfig_file import write_kubeconfig
 from kubewright.telemetry import Log, null_log
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from kubewright.client.transport import Transport
-    from kubewright.devcluster.controllers import Simulation
+    from kubewright.devcluster.controllers.settings import Simulation
+    from kubewright.devcluster.credentials import Credentials
+    from kubewright.devcluster.https_front import HttpsFront
 
 __all__ = ["Controllers", "DevCluster", "Https", "Runnable", "standard_controllers"]
 
@@ -103,7 +103,7 @@ class DevCluster:
         self.simulation = simulation
         self.server = ApiServer(clock=self.clock, rng=self.rng)
         self._https = https
-        self._credentials = https and (https.credentials or new_credentials(self.clock.now()))
+        self._credentials = https and (https.credentials or _new_credentials(self.clock.now()))
         self._controllers = controllers
         self._front: HttpsFront | None = None
         self._kubeconfig: Path | None = None
@@ -153,12 +153,16 @@ class DevCluster:
             await self._running.aclose()  # not told of the block's own error, which the task group would wrap
 
     async def _listen(self, https: Https, credentials: Credentials, stack: AsyncExitStack) -> None:
+        from kubewright.devcluster.kubeconfig_file import write_kubeconfig  # noqa: PLC0415
+
         self._front = await self._open_front(https, credentials, stack)
         self.server.address = f"{https.host}:{self._front.port}"
         self._kubeconfig = https.kubeconfig or Path(stack.enter_context(tempfile.TemporaryDirectory()), "kubeconfig")
         write_kubeconfig(self._kubeconfig, self._front.url, credentials)
 
     async def _open_front(self, https: Https, credentials: Credentials, stack: AsyncExitStack) -> HttpsFront:
+        from kubewright.devcluster.https_front import HttpsFront  # noqa: PLC0415 - aiohttp, which costs as much as all the rest
+
         front = HttpsFront(self.server, credentials, host=https.host, port=https.port, log=self.log)
         try:
             return await stack.enter_async_context(front)
@@ -167,6 +171,12 @@ class DevCluster:
                 raise
         front = HttpsFront(self.server, credentials, host=https.host, log=self.log)
         return await stack.enter_async_context(front)
+
+
+def _new_credentials(now: datetime) -> Credentials:
+    from kubewright.devcluster.certificates import new_credentials  # noqa: PLC0415 - not for a cluster in process
+
+    return new_credentials(now)
 
 
 def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:

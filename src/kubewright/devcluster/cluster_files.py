@@ -7,16 +7,13 @@ kernel, not to a process id that may be stale or belong to somebody else by now.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, Literal
-from urllib.parse import urlsplit
-
-import msgspec
+from typing import BinaryIO, Literal, NamedTuple
 
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.private_files import private_directory, write_private
@@ -37,8 +34,7 @@ def state_directory(environ: Mapping[str, str], *, user_home: Path | None = None
     return Path(state) / "kubewright"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClusterStatus:
+class ClusterStatus(NamedTuple):
     """What is known of a cluster from outside. ``pid``, ``server`` and ``started`` are those of a running one."""
 
     state: Literal["stopped", "starting", "running"]
@@ -50,7 +46,7 @@ class ClusterStatus:
     started: datetime | None = None
 
 
-class _Record(msgspec.Struct):
+class _Record(NamedTuple):
     """``cluster.json``. ``server`` is empty until the cluster listens; ``last_port`` outlives it."""
 
     pid: int
@@ -126,8 +122,9 @@ class ClusterFiles:
             os.close(descriptor)
 
     def announce(self, server: str, started: datetime) -> None:
-        """Records that the cluster, whose process holds the lock, now listens."""
-        self._write(_Record(pid=os.getpid(), server=server, started=started, last_port=urlsplit(server).port or 0))
+        """Records that the cluster, whose process holds the lock, now listens at ``server``, a URL that ends in a port."""
+        port = int(server.rpartition(":")[2])
+        self._write(_Record(pid=os.getpid(), server=server, started=started, last_port=port))
 
     def last_port(self) -> int:
         """The port of the cluster that ran here last; 0 where there was none."""
@@ -170,13 +167,16 @@ class ClusterFiles:
             return False  # it ended, or is somebody else's
 
     def _read(self) -> _Record | None:
+        """None where there is none, or where something else than a cluster wrote it."""
         try:
-            return msgspec.json.decode(self._record.read_bytes(), type=_Record)
-        except (OSError, msgspec.DecodeError):
+            found = json.loads(self._record.read_bytes())
+            started = datetime.fromisoformat(found["started"]) if found.get("started") else None
+            return _Record(int(found["pid"]), str(found.get("server", "")), started, int(found.get("last_port", 0)))
+        except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
     def _write(self, record: _Record) -> None:
-        write_private(self._record, msgspec.json.encode(record))
+        write_private(self._record, json.dumps(record._asdict(), default=datetime.isoformat).encode())
 
 
 def already_running(status: ClusterStatus) -> str:

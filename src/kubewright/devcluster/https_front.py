@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from aiohttp.streams import StreamReader
     from aiohttp.web_protocol import RequestHandler
 
-    from kubewright.devcluster.certificates import Credentials
+    from kubewright.devcluster.credentials import Credentials
 
 __all__ = ["Core", "HttpsFront"]
 

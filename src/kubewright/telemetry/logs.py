@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
 if TYPE_CHECKING:
@@ -35,12 +36,51 @@ class Log(Protocol):
 
 def new_log(format: LogFormat, *, level: str = "info", stream: TextIO | None = None) -> Log:  # noqa: A002 - as in --log-format
     """A log to ``stream`` (standard error unless given). Raises ValueError for an unknown level."""
-    import structlog  # noqa: PLC0415 - 150 ms that `--help` should not pay
-
     number = logging.getLevelNamesMapping().get(level.upper())
     if number is None:
         raise ValueError(f"unknown log level {level!r}: use debug, info, warning or error")
     target = stream or sys.stderr
+    return _LateLog(number, lambda: _made(format, number, target))
+
+
+class _LateLog:
+    """Makes the log behind it when the first line is written: loading structlog takes as long as starting a cluster."""
+
+    def __init__(self, level: int, make: Callable[[], Log]) -> None:
+        self._level = level
+        self._make = make
+
+    @cached_property
+    def _log(self) -> Log:
+        return self._make()
+
+    def bind(self, **values: object) -> Log:
+        return _LateLog(self._level, lambda: self._log.bind(**values))
+
+    def debug(self, event: str, **values: object) -> None:
+        if self._level <= logging.DEBUG:
+            self._log.debug(event, **values)
+
+    def info(self, event: str, **values: object) -> None:
+        if self._level <= logging.INFO:
+            self._log.info(event, **values)
+
+    def warning(self, event: str, **values: object) -> None:
+        if self._level <= logging.WARNING:
+            self._log.warning(event, **values)
+
+    def error(self, event: str, **values: object) -> None:
+        if self._level <= logging.ERROR:
+            self._log.error(event, **values)
+
+    def exception(self, event: str, **values: object) -> None:
+        if self._level <= logging.ERROR:
+            self._log.exception(event, **values)
+
+
+def _made(format: LogFormat, level: int, target: TextIO) -> Log:  # noqa: A002
+    import structlog  # noqa: PLC0415 - see `_LateLog`
+
     processors: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -55,7 +95,7 @@ def new_log(format: LogFormat, *, level: str = "info", stream: TextIO | None = N
     logger = structlog.wrap_logger(
         structlog.PrintLogger(target),
         processors=processors,
-        wrapper_class=structlog.make_filtering_bound_logger(number),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         context_class=dict,
         cache_logger_on_first_use=True,
     )

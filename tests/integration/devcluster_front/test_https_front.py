@@ -15,7 +15,8 @@ import pytest
 
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
 from kubewright.devcluster.bodies import LARGEST_BODY
-from kubewright.devcluster.certificates import Credentials, new_credentials
+from kubewright.devcluster.certificates import new_credentials
+from kubewright.devcluster.credentials import Credentials
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.https_front import HttpsFront
 

@@ -14,7 +14,8 @@ import pytest
 
 from kubewright.devcluster.cluster_files import ClusterStatus
 from kubewright.devcluster.errors import ClusterError
-from kubewright.devcluster.process import ClusterOptions, serve_foreground, start_background, status, stop
+from kubewright.devcluster.foreground import serve_foreground
+from kubewright.devcluster.process import ClusterOptions, start_background, status, stop
 
 
 @pytest.fixture

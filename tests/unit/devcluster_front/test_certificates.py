@@ -8,7 +8,8 @@ import pytest
 import yaml
 from cryptography import x509
 
-from kubewright.devcluster.certificates import load_or_create, new_credentials
+from kubewright.devcluster.certificates import new_credentials
+from kubewright.devcluster.credentials import load_or_create
 from kubewright.devcluster.kubeconfig_file import write_kubeconfig
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
