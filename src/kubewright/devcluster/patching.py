@@ -24,10 +24,21 @@ from kubewright.schema.go_text import quoted
 
 if TYPE_CHECKING:
     from kubewright.devcluster.catalog import ServedResource
-    from kubewright.devcluster.options import WriteOptions
+    from kubewright.devcluster.options import FieldValidation, WriteOptions
     from kubewright.patch.shape import Shape
 
-__all__ = ["APPLY", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "Patch", "apply", "patch_types", "read_patch"]
+__all__ = [
+    "APPLY",
+    "JSON_PATCH",
+    "MERGE_PATCH",
+    "STRATEGIC",
+    "Patch",
+    "applied_object",
+    "apply",
+    "patch_types",
+    "read_patch",
+    "refused",
+]
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -156,12 +167,21 @@ def apply(
 def _applied(
     body: bytes, resource: ServedResource, options: WriteOptions, *, namespace: str, name: str
 ) -> tuple[Object, list[str]]:
-    """What is applied, and warnings about fields that are there twice."""
+    """What is applied to an object, and warnings."""
+    value, warnings = applied_object(body, resource.info.api_version, resource.info.kind, options.field_validation)
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("name"):  # any other is refused by the schema
+        placed(value, namespace=namespace, name=name)  # refuses what is for another place
+    return value, warnings
+
+
+def applied_object(body: bytes, api_version: str, kind: str, validation: FieldValidation) -> tuple[Object, list[str]]:
+    """The object in the body of an apply, and warnings about fields that are there twice. Raises `StatusError`."""
     try:
-        value, twice = load_yaml(body, duplicates=options.field_validation != "Ignore")
+        value, twice = load_yaml(body, duplicates=validation != "Ignore")
     except ValueError as error:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from error
-    if twice and options.field_validation == "Strict":
+    if twice and validation == "Strict":
         text = "\n  ".join(["unmarshal errors:", *twice])
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: yaml: {text}")
     if value is None:
@@ -169,13 +189,8 @@ def _applied(
     if not isinstance(value, dict):
         text = f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
         raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
-    if value.get("apiVersion") != resource.info.api_version or value.get("kind") != resource.info.kind:
+    if value.get("apiVersion") != api_version or value.get("kind") != kind:
         raise bad_request(f"invalid object type: {server_side_apply.described_kind(value)}")
-    metadata = value.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        return value, twice  # refused by the schema
-    if metadata and metadata.get("name"):
-        placed(value, namespace=namespace, name=name)  # refuses what is for another place
     return value, twice
 
 

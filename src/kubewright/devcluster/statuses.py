@@ -69,10 +69,15 @@ def bad_request(message: str) -> StatusError:
 
 def not_found(info: ResourceInfo, name: str, *, subresource: str = "") -> StatusError:
     """``subresource``: where the server names it too."""
-    plural = f"{info.plural}/{subresource}" if subresource else info.plural
-    qualified = f"{plural}.{info.group}" if info.group else plural
+    plural, qualified = _named(info, subresource)
     message = f'{qualified} "{name}" not found'
     return StatusError(status_body(404, "NotFound", message, details={**_details(info, name), "kind": plural}))
+
+
+def _named(info: ResourceInfo, subresource: str) -> tuple[str, str]:
+    """A resource, or its subresource, without and with its group."""
+    plural = f"{info.plural}/{subresource}" if subresource else info.plural
+    return plural, f"{plural}.{info.group}" if info.group else plural
 
 
 def already_exists(info: ResourceInfo, name: str) -> StatusError:
@@ -80,6 +85,10 @@ def already_exists(info: ResourceInfo, name: str) -> StatusError:
     return StatusError(status_body(409, "AlreadyExists", message, details=_details(info, name)))
 
 
-def conflict(info: ResourceInfo, name: str, why: str, *, causes: Sequence[Mapping[str, str]] = ()) -> StatusError:
-    message = f'Operation cannot be fulfilled on {info.qualified_plural} "{name}": {why}'
-    return StatusError(status_body(409, "Conflict", message, details=_details(info, name, causes=list(causes))))
+def conflict(
+    info: ResourceInfo, name: str, why: str, *, causes: Sequence[Mapping[str, str]] = (), subresource: str = ""
+) -> StatusError:
+    plural, qualified = _named(info, subresource)
+    message = f'Operation cannot be fulfilled on {qualified} "{name}": {why}'
+    details = {**_details(info, name, causes=list(causes)), "kind": plural}
+    return StatusError(status_body(409, "Conflict", message, details=details))

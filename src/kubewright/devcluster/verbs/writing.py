@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kubewright.devcluster.admission import forbidden
 from kubewright.devcluster.bodies import media_type, unsupported
@@ -12,14 +11,11 @@ from kubewright.devcluster.objects import Object, name_of
 from kubewright.devcluster.options import write_options
 from kubewright.devcluster.patching import APPLY, apply, patch_types, read_patch
 from kubewright.devcluster.statuses import StatusError, status_body
-from kubewright.devcluster.subresources import scale_of, scaled
 from kubewright.devcluster.verbs.call import Answer, Call
 from kubewright.devcluster.verbs.pods import CONNECTED, bind, connect, evict
+from kubewright.devcluster.verbs.scaling import apply_scale, rescale
 from kubewright.devcluster.verbs.virtual import answer_review, is_review
 from kubewright.patch.shape import UNTYPED
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["create", "patch", "update"]
 
@@ -54,7 +50,7 @@ def update(call: Call) -> Answer:
     resource, request = call.resource, call.request
     if call.route.subresource == "scale":
         scale, _ = load_object(request.headers, request.body, "Scale", duplicates=False)
-        return _rescale(call, lambda _: scale, call.write(options))
+        return rescale(call, lambda _: scale, options)
     obj, warnings = object_of_body(resource, request.headers, request.body, options.field_validation)
     call.warnings += warnings
     obj = placed(obj, namespace=call.namespace, name=call.name)
@@ -93,9 +89,8 @@ def patch(call: Call) -> Answer:
     scale = call.route.subresource == "scale"
     checked = options.field_validation != "Ignore"
     patched = read_patch(found, call.request.body, UNTYPED if scale else call.resource.shape, checked=checked)
-    write = call.write(options)
     if scale:
-        return _rescale(call, patched, write)
+        return rescale(call, patched, options)
 
     def change(old: Object) -> Object:
         known, warnings = object_of_patch(
@@ -108,12 +103,12 @@ def patch(call: Call) -> Answer:
         call.warnings += warnings
         return placed(known, namespace=call.namespace, name=call.name)
 
-    return _changed(call, change, write, whole=False)
+    return _changed(call, change, call.write(options), whole=False)
 
 
 def _apply(call: Call, options: Any) -> Answer:
     if call.route.subresource == "scale":
-        raise StatusError(status_body(501, "", "this server does not apply to scale; patch it"))
+        return apply_scale(call, options)
     obj, created, warnings = apply(
         call.registry,
         call.resource,
@@ -125,15 +120,3 @@ def _apply(call: Call, options: Any) -> Answer:
     )
     call.warnings += warnings
     return call.answer(obj, 201 if created else 200)
-
-
-def _rescale(call: Call, change: Any, write: Any) -> Answer:
-    """Sets the replicas of the object whose scale this is. Who scales a custom resource does not come to own them."""
-    resource = call.resource
-    write = replace(write, tracked=resource.custom)
-
-    def rescaled(old: Object) -> Object:
-        return scaled(resource, old, change(scale_of(resource, old)))
-
-    new = call.registry.update(resource, call.namespace, call.name, rescaled, write, whole=not resource.custom)
-    return call.plain(scale_of(resource, new))
