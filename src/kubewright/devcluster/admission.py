@@ -31,11 +31,11 @@ def forbidden(info: ResourceInfo, name: str, why: str, *, causes: list[dict[str,
 
 def check_namespace(store: Store, info: ResourceInfo, *, namespace: str, name: str) -> None:
     """Refuses a new object in a namespace that does not exist, or is being deleted."""
-    found = store.get(NAMESPACES, "", namespace)
+    found = store.state(NAMESPACES, "", namespace)
     if found is None:
         message = f'namespaces "{namespace}" not found'
         raise StatusError(status_body(404, "NotFound", message, details={"name": namespace, "kind": "namespaces"}))
-    if metadata_of(found).get("deletionTimestamp"):
+    if b'"deletionTimestamp"' in found.data and metadata_of(found.obj).get("deletionTimestamp"):
         cause = {
             "reason": "NamespaceTerminating",
             "message": f"namespace {namespace} is being terminated",

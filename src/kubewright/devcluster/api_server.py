@@ -30,6 +30,7 @@ from kubewright.devcluster.negotiation import encoded, of_error
 from kubewright.devcluster.object_meta import new_uid
 from kubewright.devcluster.registry import Registry, Write
 from kubewright.devcluster.routing import route
+from kubewright.devcluster.service_account_tokens import AUDIENCE, ServiceAccountTokens
 from kubewright.devcluster.statuses import PageNotFoundError, StatusError
 from kubewright.devcluster.store import Store
 from kubewright.devcluster.verbs import Answer, Call, Stream, Text, perform
@@ -67,6 +68,7 @@ class ApiServer:
         self.registry = Registry(self.store, clock=clock, rng=rng)
         self._audit = random.Random(rng.getrandbits(64))
         self.watches = Watches(self.store, rng=random.Random(rng.getrandbits(64)))
+        self.tokens = ServiceAccountTokens(self.store, clock=clock, rng=random.Random(rng.getrandbits(64)))
         self.documents = ServerDocuments(self.catalog)
         definitions = self.catalog.find(DEFINITIONS.group, "v1", DEFINITIONS.plural)
         if definitions is not None:
@@ -90,6 +92,11 @@ class ApiServer:
                 known, _ = resource.strategy.read(body)
                 self.registry.create(resource, "", known, Write(manager="kube-apiserver"))
 
+    def knows(self, token: str) -> bool:
+        """Whether it is a token that this server has issued for itself, and that is still good."""
+        owner = self.tokens.owner(token)
+        return owner is not None and AUDIENCE in owner.audiences
+
     async def handle(self, request: HttpRequest) -> HttpResponse | StreamingResponse:
         """Answers one request. A streaming answer's chunks are to be closed (``aclose``) by whoever reads them."""
         return self.answer(request)
@@ -106,19 +113,19 @@ class ApiServer:
         return found
 
     def _answer(self, request: HttpRequest, headers: dict[str, str]) -> HttpResponse | StreamingResponse:
-        document = self.documents.answer(request)
-        if document is not None:
-            return HttpResponse(document.status, {**headers, **document.headers}, document.body)
         where = route(request.method, request.path, request.query)
         if where is None:
-            return _page_not_found(headers)
+            document = self.documents.answer(request)
+            if document is None:
+                return _page_not_found(headers)
+            return HttpResponse(document.status, {**headers, **document.headers}, document.body)
         resource = self.catalog.find(where.group, where.version, where.plural)
         if where.beyond and (resource is None or not resource.custom):
             return _page_not_found(headers)
         if resource is None and all(each.custom for each in self.catalog if each.info.group == where.group):
             return _page_not_found(headers)
         pretty = _pretty(request)
-        call = Call(request, where, resource, self.registry, self.watches, self.catalog, pretty=pretty)
+        call = Call(request, where, resource, self.registry, self.watches, self.catalog, self.tokens, pretty=pretty)
         try:
             answer = perform(call)
         except PageNotFoundError:
@@ -127,7 +134,8 @@ class ApiServer:
             form = of_error(request.headers, pretty=pretty)
             refused = {**headers, **error.headers, **_warnings(call.warnings)}
             return _encoded(Answer(error.code, error.body, form), refused)
-        headers |= _warnings(call.warnings)
+        if call.warnings:
+            headers |= _warnings(call.warnings)
         if isinstance(answer, Stream):
             headers |= {**answer.headers, "content-type": answer.media_type}
             return StreamingResponse(200, headers, answer.chunks)

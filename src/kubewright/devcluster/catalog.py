@@ -74,22 +74,26 @@ class ServedResource:
     """The strategy of each apiVersion that objects may be kept in; of custom resources only."""
     read_again: bool = False
     """Whether stored objects pass `Strategy.read` and `Strategy.default` when read: the schema changed since."""
+    custom: bool = field(init=False)
+    """Whether a CustomResourceDefinition brought it."""
+    storage: GroupResource = field(init=False)
+    """Where its objects are kept."""
+    api_version: str = field(init=False)
 
     def __post_init__(self) -> None:
+        """Works out once what every request asks for."""
+        info = self.info
         if not self.listed_kind:
-            object.__setattr__(self, "listed_kind", f"{self.info.kind}List")
-
-    @property
-    def custom(self) -> bool:
-        """Whether a CustomResourceDefinition brought it."""
-        return not self.definition_name
-
-    @property
-    def storage(self) -> GroupResource:
-        return self.stored_as or GroupResource(self.info.group, self.info.plural)
+            object.__setattr__(self, "listed_kind", f"{info.kind}List")
+        object.__setattr__(self, "custom", not self.definition_name)
+        object.__setattr__(self, "storage", self.stored_as or GroupResource(info.group, info.plural))
+        object.__setattr__(self, "api_version", info.api_version)
 
     def subresource(self, name: str) -> Subresource | None:
-        return next((each for each in self.subresources if each.name == name), None)
+        for each in self.subresources:
+            if each.name == name:
+                return each
+        return None
 
 
 @dataclass(frozen=True)

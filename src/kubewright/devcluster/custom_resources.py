@@ -52,10 +52,19 @@ class CustomResources:
         self._seen = self._store.revision
         self._serving: dict[str, tuple[Any, bool]] = {}
         self._terminating: set[str] = set()
+        self._news = False
+        self._store.subscribe(self._hear, resource=DEFINITIONS)
+
+    def _hear(self) -> None:
+        self._news = True
 
     def settle(self) -> None:
         """Does what the writes since the last call make necessary; to be called after each."""
         while self._seen != self._store.revision:
+            if not self._news and not self._terminating:
+                self._seen = self._store.revision
+                return
+            self._news = False
             changes = self._store.changes(self._seen, resource=DEFINITIONS)
             self._seen = self._store.revision
             gone = [change.name for change in changes if change.type == "DELETED"]

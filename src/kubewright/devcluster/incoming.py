@@ -41,12 +41,15 @@ class Duplicates:
     parts: Sequence[str] = ()
 
 
+_ONCE = Duplicates()
+
+
 def load_object(
     headers: Mapping[str, str], body: bytes, kind: str, *, duplicates: bool, merged: bool = False
 ) -> tuple[Object, Duplicates]:
     """A body's JSON object, and its fields that appear twice; ``merged``: where both are objects, both count."""
     found = media_type(headers) or JSON
-    twice = Duplicates()
+    twice = _ONCE
     try:
         if found == JSON:
             value, paths = load_json(body, duplicates=duplicates)
@@ -138,7 +141,9 @@ def _check_patched_identity(resource: ServedResource, obj: Object) -> None:
 
 def _owners_once(obj: Object, *, when: str = "") -> tuple[Object, list[str]]:
     """``obj`` without owner references that say the same twice, and a warning about them."""
-    owners = metadata_of(obj).get("ownerReferences") or []
+    owners = metadata_of(obj).get("ownerReferences")
+    if not owners or len(owners) == 1:
+        return obj, []
     once: list[Any] = []
     for owner in owners:
         if owner not in once:
@@ -156,6 +161,8 @@ def _owners_once(obj: Object, *, when: str = "") -> tuple[Object, list[str]]:
 def _known(resource: ServedResource, obj: Object) -> tuple[Object, list[str]]:
     metadata, unknown = read_metadata(obj.get("metadata") or {})
     known, more = resource.strategy.read({**obj, "metadata": metadata})
+    if not unknown and not more:
+        return known, []
     if resource.custom or not unknown:
         return known, sorted(unknown + more) if resource.custom else more
     order = {key: place for place, key in enumerate(obj)}  # built-in kinds tell of fields as they read them
@@ -186,7 +193,7 @@ def _of_kind(resource: ServedResource, value: Object, body: bytes) -> Object:
 def _check_identity(resource: ServedResource, obj: Object) -> None:
     info = resource.info
     given, kind = obj.get("apiVersion") or "", obj.get("kind")
-    if given != info.api_version:
+    if given != resource.api_version:
         if not resource.custom:
             scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'
             raise _not_handled(

@@ -6,6 +6,7 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 __all__ = [
     "dns_label_1035_errors",
@@ -23,6 +24,9 @@ _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_QUALIFIED})?"
 
 
+_compiled = lru_cache(re.compile)
+
+
 def _too_long(limit: int, unit: str = "bytes") -> str:
     return f"must be no more than {limit} {unit}"
 
@@ -34,7 +38,7 @@ def _shape_error(what: str, pattern: str, *examples: str) -> str:
 
 def _errors(value: str, limit: int, pattern: str, message: str, unit: str = "bytes") -> list[str]:
     errors = [_too_long(limit, unit)] if len(value.encode()) > limit else []
-    if re.fullmatch(pattern, value) is None:
+    if _compiled(pattern).fullmatch(value) is None:
         errors.append(message)
     return errors
 
@@ -122,7 +126,7 @@ def qualified_name_errors(key: str) -> list[str]:
         errors.append("name part must be non-empty")
     elif len(name.encode()) > 63:
         errors.append(f"name part {_too_long(63)}")
-    return errors + ([f"name part {_QUALIFIED_MESSAGE}"] if re.fullmatch(_QUALIFIED, name) is None else [])
+    return errors + ([f"name part {_QUALIFIED_MESSAGE}"] if _compiled(_QUALIFIED).fullmatch(name) is None else [])
 
 
 def label_value_errors(value: str) -> list[str]:

@@ -6,7 +6,7 @@ See "Resource representations" in https://kubernetes.io/docs/reference/using-api
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -37,10 +37,12 @@ class Representation:
     version: str = "v1"
     pretty: bool = False
 
-    @property
-    def as_it_is(self) -> bool:
-        """Whether stored JSON can go out as it is."""
-        return not self.form and not self.pretty and self.media_type == JSON
+    as_it_is: bool = field(init=False)
+    """Whether stored JSON can go out as it is."""
+
+    def __post_init__(self) -> None:
+        plain = not self.form and not self.pretty and self.media_type == JSON
+        object.__setattr__(self, "as_it_is", plain)
 
 
 def _accepted(accept: str) -> Iterator[tuple[str, dict[str, str]]]:

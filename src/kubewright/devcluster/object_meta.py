@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kubewright.api import Clock
-from kubewright.devcluster.objects import Object, metadata_of, timestamp, with_metadata
+from kubewright.devcluster.objects import Object, metadata_of, with_metadata
 from kubewright.schema.go_text import quoted
 
 __all__ = [
@@ -41,6 +40,7 @@ _TYPES: Mapping[str, tuple[type, str, type | None, str]] = {
     "finalizers": (list, "[]string", str, "string"),
     "managedFields": (list, "[]v1.ManagedFieldsEntry", dict, "v1.ManagedFieldsEntry"),
 }
+_PLAIN = frozenset(key for key, value in _TYPES.items() if value is _TEXT) - _TIMES
 _JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 _SUFFIX_LENGTH = 5
@@ -64,7 +64,9 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
     result = {}
     unknown = []
     for key, value in metadata.items():
-        if key not in _TYPES:
+        if type(value) is str and value and key in _PLAIN:
+            result[key] = value
+        elif key not in _TYPES:
             unknown.append(f"metadata.{key}")
         elif value is not None:
             _check(key, value)
@@ -124,19 +126,17 @@ def generated_name(prefix: str, rng: random.Random) -> str:
     return prefix[: _LONGEST_GENERATED - _SUFFIX_LENGTH] + ending
 
 
-def stamped(obj: Object, *, namespace: str, clock: Clock, rng: random.Random) -> Object:
+_SERVERS_OWN = ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion")
+
+
+def stamped(obj: Object, *, namespace: str, now: str, rng: random.Random) -> Object:
     """A new object with what only the server sets: uid and creation time; nothing of what the caller put there."""
-    return with_metadata(
-        obj,
-        namespace=namespace or None,
-        uid=new_uid(rng),
-        creationTimestamp=timestamp(clock.now()),
-        generation=None,
-        deletionTimestamp=None,
-        deletionGracePeriodSeconds=None,
-        selfLink=None,
-        resourceVersion=None,
-    )
+    metadata = {**metadata_of(obj), "namespace": namespace, "uid": new_uid(rng), "creationTimestamp": now}
+    if not namespace:
+        del metadata["namespace"]
+    for key in _SERVERS_OWN:
+        metadata.pop(key, None)
+    return {**obj, "metadata": metadata}
 
 
 def kept_from(old: Object, new: Object) -> Object:

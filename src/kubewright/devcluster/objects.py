@@ -27,7 +27,9 @@ def namespace_of(obj: Mapping[str, Any]) -> str:
 
 def with_metadata(obj: Object, **changes: Any) -> Object:
     """``obj`` with other values in its metadata, by wire name; None takes the key away."""
-    metadata = {key: value for key, value in {**metadata_of(obj), **changes}.items() if value is not None}
+    metadata = {**metadata_of(obj), **changes}
+    if None in changes.values():
+        metadata = {key: value for key, value in metadata.items() if value is not None}
     return {**obj, "metadata": metadata}
 
 

@@ -11,10 +11,10 @@ Errors
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kubewright.devcluster.admission import check_namespace
 from kubewright.devcluster.metadata_errors import create_errors, update_errors
@@ -29,6 +29,8 @@ from kubewright.schema.errors import FieldError, invalid, invalid_status
 from kubewright.schema.go_text import quoted
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from kubewright.api import Clock
     from kubewright.devcluster.catalog import ServedResource
     from kubewright.devcluster.store import GroupResource, State, Store
@@ -40,8 +42,7 @@ _TRIES_FOR_A_NAME = 8
 _MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Write:
+class Write(Struct, frozen=True, kw_only=True):
     """How an object is written: by whom, through which subresource, and whether for real."""
 
     manager: str
@@ -58,12 +59,18 @@ class Registry:
         self.store = store
         self.clock = clock
         self.rng = rng
+        self._moment: datetime | None = None
+        self._timestamp = ""
 
     def objects(self, resource: GroupResource, namespace: str = "") -> Sequence[Object]:
         return self.store.list(resource, namespace)
 
     def now(self) -> str:
-        return timestamp(self.clock.now())
+        """The time as objects have it."""
+        moment = self.clock.now().replace(microsecond=0)
+        if moment != self._moment:
+            self._moment, self._timestamp = moment, timestamp(moment)
+        return self._timestamp
 
     def stored(self, resource: ServedResource, namespace: str, name: str) -> Object:
         """One object in its stored version; raises `StatusError` (404)."""
@@ -71,6 +78,9 @@ class Registry:
         if found is None:
             raise not_found(resource.info, name)
         return found
+
+    def exists(self, resource: ServedResource, namespace: str, name: str) -> bool:
+        return self.store.state(resource.storage, namespace, name) is not None
 
     def state(self, resource: ServedResource, namespace: str, name: str) -> State | None:
         """What is stored, if it can go out in the version of ``resource`` as it is."""
@@ -91,19 +101,23 @@ class Registry:
         name = name_of(obj)
         if namespace:
             check_namespace(self.store, resource.info, namespace=namespace, name=name)
-        obj = stamped(obj, namespace=namespace, clock=self.clock, rng=self.rng)
+        obj = stamped(obj, namespace=namespace, now=self.now(), rng=self.rng)
         if not write.tracked:
-            obj = self._tracked(resource, _empty(resource), with_metadata(obj, managedFields=None), write)
+            if "managedFields" in obj["metadata"]:
+                obj = with_metadata(obj, managedFields=None)
+            obj = self._tracked(resource, _empty(resource), obj, write)
         obj = resource.strategy.prepare_create(obj, self)
         errors = create_errors(resource.info, metadata_of(obj), resource.strategy.name_errors, custom=resource.custom)
         self._refuse(resource, name, [*errors, *resource.strategy.validate(obj, None, subresource="")])
-        if self.store.get(resource.storage, namespace, name) is not None:
+        if self.exists(resource, namespace, name):
             raise already_exists(resource.info, name)
         if write.dry_run:
             return obj
         kept = to_storage(resource, obj)
-        with _not_too_large():
+        try:
             stored = self.store.create(resource.storage, namespace, name, kept, largest=_LARGEST_STORED)
+        except TooLarge as error:
+            raise _too_large() from error
         return from_storage(resource, stored)
 
     def _named(self, resource: ServedResource, namespace: str, obj: Object) -> Object:
@@ -113,7 +127,7 @@ class Registry:
             return obj
         name = generated_name(prefix, self.rng)
         for _ in range(_TRIES_FOR_A_NAME - 1):
-            if self.store.get(resource.storage, namespace, name) is None:
+            if not self.exists(resource, namespace, name):
                 break
             name = generated_name(prefix, self.rng)
         return with_metadata(obj, name=name)
@@ -158,8 +172,10 @@ class Registry:
         if write.dry_run:
             return new
         kept = to_storage(resource, new)
-        with _not_too_large():
+        try:
             stored = self.store.update(resource.storage, namespace, name, kept, largest=_LARGEST_STORED)
+        except TooLarge as error:
+            raise _too_large() from error
         return from_storage(resource, stored)
 
     def _check_preconditions(
@@ -202,7 +218,7 @@ class Registry:
             new,
             manager=write.manager,
             shape=resource.shape,
-            api_version=resource.info.api_version,
+            api_version=resource.api_version,
             subresource=write.subresource,
             now=self.now(),
             ignored=ignored,
@@ -218,13 +234,9 @@ class Registry:
 _LARGEST_STORED = 1536 * 1024
 
 
-@contextmanager
-def _not_too_large() -> Iterator[None]:
-    """Refuses what etcd, with its default settings, does not take."""
-    try:
-        yield
-    except TooLarge as error:
-        raise StatusError(status_body(500, "", "etcdserver: request is too large")) from error
+def _too_large() -> StatusError:
+    """What etcd, with its default settings, does not take."""
+    return StatusError(status_body(500, "", "etcdserver: request is too large"))
 
 
 _BY_VALUE = (

@@ -5,6 +5,7 @@ See "Resource URIs" in https://kubernetes.io/docs/reference/using-api/api-concep
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Literal, NamedTuple
 
 from kubewright.devcluster.options import flag
@@ -48,7 +49,7 @@ def _route(method: str, group: str, version: str, parts: list[str], query: tuple
     namespace = ""
     # a namespace is itself an object with subresources: namespaces/x/status, but namespaces/x/pods
     if parts[0] == "namespaces" and len(parts) > 2 and not (len(parts) == 3 and parts[2] in {"status", "finalize"}):
-        namespace, parts = parts[1], parts[2:]
+        namespace, parts = intern(parts[1]), parts[2:]  # which every object in it will hold
     plural, name, subresource = (*parts, "", "")[:3]
     verb = _verb(method, name, query)
     if old_watch and verb in {"get", "list"}:

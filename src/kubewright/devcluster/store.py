@@ -53,7 +53,9 @@ class State:
 
     def __init__(self, obj: Object) -> None:
         self.api_version = intern(obj.get("apiVersion") or "")
-        self.data: bytes = _encode(obj)
+        self.data = bytes(
+            memoryview(_encode(obj))
+        )  # a copy, as the encoder leaves room at the end: up to as much again
         """Its JSON."""
         self._decoded: Object | None = obj
 

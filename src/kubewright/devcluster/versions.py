@@ -20,7 +20,7 @@ __all__ = ["from_storage", "is_as_stored", "to_storage"]
 
 def is_as_stored(resource: ServedResource, state: State) -> bool:
     """Whether ``resource`` serves an object just as it is kept."""
-    return state.api_version == resource.info.api_version and not resource.renamed and not resource.read_again
+    return state.api_version == resource.api_version and not resource.renamed and not resource.read_again
 
 
 def from_storage(resource: ServedResource, obj: Object) -> Object:
@@ -30,12 +30,12 @@ def from_storage(resource: ServedResource, obj: Object) -> Object:
     if resource.renamed:
         obj = {resource.renamed.get(key, key): value for key, value in obj.items()}
     if resource.storage_api_version:
-        obj = {**obj, "apiVersion": resource.info.api_version}
+        obj = {**obj, "apiVersion": resource.api_version}
     return obj
 
 
 def _from_kept(resource: ServedResource, obj: Object) -> Object:
-    kept, wanted = obj["apiVersion"], resource.info.api_version
+    kept, wanted = obj["apiVersion"], resource.api_version
     if kept == wanted and not resource.read_again:
         return obj
     strategy = resource.kept_as.get(kept)

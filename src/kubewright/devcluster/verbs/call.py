@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from kubewright.devcluster.negotiation import Representation, negotiate
 from kubewright.devcluster.objects import Object
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.options import WriteOptions
     from kubewright.devcluster.registry import Registry
     from kubewright.devcluster.routing import Route
+    from kubewright.devcluster.service_account_tokens import ServiceAccountTokens
     from kubewright.devcluster.watching import Watches
 
 __all__ = ["Answer", "Call", "Stream", "Text"]
@@ -25,8 +26,7 @@ __all__ = ["Answer", "Call", "Stream", "Text"]
 _LONGEST_MANAGER = 128
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A whole answer, yet to be encoded."""
 
     status: int
@@ -34,24 +34,21 @@ class Answer:
     representation: Representation
 
 
-@dataclass(frozen=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """An answer in chunks."""
 
     chunks: AsyncIterator[bytes]
     media_type: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Struct, frozen=True):
     """A whole answer that is no object; nothing at all if ``text`` is None."""
 
     text: bytes | None
 
 
-@dataclass
-class Call:
+class Call(Struct, eq=False):
     """One request on its way through the server; ``warnings`` grows as it goes."""
 
     request: HttpRequest
@@ -61,8 +58,10 @@ class Call:
     registry: Registry
     watches: Watches
     catalog: Catalog
+    tokens: ServiceAccountTokens
     pretty: bool = False
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = []
+    _representation: Representation | None = None
 
     @property
     def resource(self) -> ServedResource:
@@ -78,13 +77,17 @@ class Call:
     def name(self) -> str:
         return self.route.name
 
-    @cached_property
+    @property
     def representation(self) -> Representation:
         """The form of the answer; raises `StatusError` (406)."""
-        return negotiate(self.request.headers, watch=self.route.verb == "watch", pretty=self.pretty)
+        found = self._representation
+        if found is None:
+            found = negotiate(self.request.headers, watch=self.route.verb == "watch", pretty=self.pretty)
+            self._representation = found
+        return found
 
-    @cached_property
     def presenter(self) -> Presenter:
+        """What gives objects that form."""
         now = self.registry.clock.now()
         return Presenter(self.resource, self.representation, self.request.query, now)
 
@@ -108,7 +111,8 @@ class Call:
 
     def answer(self, obj: Object, status: int = 200) -> Answer:
         """An object, in the form that was asked for."""
-        return Answer(status, self.presenter.one(obj), self.representation)
+        form = self.representation
+        return Answer(status, self.presenter().one(obj) if form.form else obj, form)
 
     def plain(self, body: Any, status: int = 200) -> Answer:
         """A body that has only one form, such as a Status."""

@@ -40,7 +40,7 @@ def delete_collection(call: Call) -> Answer:
     listed = list_objects(call.registry.store, call.resource, call.namespace, asked)
     names = [(metadata_of(item).get("namespace") or "", metadata_of(item)["name"]) for item in listed["items"]]
     delete_all(call.registry, call.resource, names, options)
-    return Answer(200, call.presenter.many(listed), call.representation)
+    return Answer(200, call.presenter().many(listed), call.representation)
 
 
 def read_options(call: Call) -> DeleteOptions:

@@ -33,7 +33,7 @@ def bind(call: Call) -> Answer:
     name = call.name or name_of(body)
     if name_of(body) not in {"", name}:
         raise bad_request("name in URL does not match name in Binding object")
-    write = replace(call.write(options, tracked=True), subresource="binding")
+    write = call.write(options, tracked=True, subresource="binding")
     now = call.registry.now()
     call.registry.update(_pods(call), call.namespace, name, lambda pod: bound(pod, body, now=now), write)
     return call.plain(status_body(201, "", "", status="Success"), 201)

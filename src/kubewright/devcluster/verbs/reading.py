@@ -40,7 +40,7 @@ def get(call: Call) -> Answer | Stream | Text:
             raise not_found(call.resource.info, call.name, subresource="scale") from None
         raise
     if call.route.subresource == "scale":
-        return Answer(200, call.presenter.one(scale_of(call.resource, obj), scale=True), call.representation)
+        return Answer(200, call.presenter().one(scale_of(call.resource, obj), scale=True), call.representation)
     return call.answer(obj)
 
 
@@ -51,12 +51,12 @@ def list_(call: Call) -> Answer | Stream:
         compress = takes_gzip(call.request.headers)
         chunks = long_list(call.resource, page, compress=compress)
         return Stream(chunks, JSON, {"content-encoding": "gzip", "vary": "Accept-Encoding"} if compress else {})
-    return Answer(200, call.presenter.many(whole_list(call.resource, page)), call.representation)
+    return Answer(200, call.presenter().many(whole_list(call.resource, page)), call.representation)
 
 
 def watch(call: Call) -> Stream:
     options = list_options(call.request.query, watch=True)
     if call.name:  # the older way to watch one object: /watch/namespaces/default/pods/web
         options = replace(options, field_selector=f"metadata.name={call.name}")
-    chunks = call.watches.open(call.resource, call.namespace, options, call.presenter)
+    chunks = call.watches.open(call.resource, call.namespace, options, call.presenter())
     return Stream(chunks, "application/json")
