@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 __all__ = [
     "Default",
@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 Schema = dict[str, Any]
+V = TypeVar("V")
 
 
 class Marker(ABC):
@@ -53,10 +54,10 @@ class Marker(ABC):
 
 
 @dataclass(frozen=True)
-class _Keyword(Marker):
+class _Keyword(Marker, Generic[V]):
     """A marker that sets one schema keyword to one value."""
 
-    value: Any
+    value: V
 
     @property
     def keyword(self) -> str:
@@ -67,113 +68,78 @@ class _Keyword(Marker):
         schema[self.keyword] = self.value
 
 
-def _hash_of_json(marker: _Keyword) -> int:
-    """Lists and maps have no hash, which Python asks for where ``Annotated[…, marker] | None`` is written."""
-    return hash((type(marker), repr(marker.value)))
-
-
 @dataclass(frozen=True)
-class Minimum(_Keyword):
-    value: float
-
-
-@dataclass(frozen=True)
-class Maximum(_Keyword):
-    value: float
-
-
-@dataclass(frozen=True)
-class MultipleOf(_Keyword):
-    value: float
-
-
-@dataclass(frozen=True)
-class ExclusiveMinimum(_Keyword):
+class _Switch(_Keyword[bool]):
     value: bool = True
 
 
-@dataclass(frozen=True)
-class ExclusiveMaximum(_Keyword):
-    value: bool = True
+class _JsonKeyword(_Keyword[Any]):
+    def __hash__(self) -> int:
+        """Lists and maps have no hash, which Python asks for where ``Annotated[…, marker] | None`` is written."""
+        return hash((type(self), repr(self.value)))
 
 
-@dataclass(frozen=True)
-class Pattern(_Keyword):
+class Minimum(_Keyword[float]): ...
+
+
+class Maximum(_Keyword[float]): ...
+
+
+class MultipleOf(_Keyword[float]): ...
+
+
+class ExclusiveMinimum(_Switch): ...
+
+
+class ExclusiveMaximum(_Switch): ...
+
+
+class Pattern(_Keyword[str]):
     """A regular expression in RE2 syntax, as the API server reads it."""
 
-    value: str
+
+class MinLength(_Keyword[int]): ...
 
 
-@dataclass(frozen=True)
-class MinLength(_Keyword):
-    value: int
+class MaxLength(_Keyword[int]): ...
 
 
-@dataclass(frozen=True)
-class MaxLength(_Keyword):
-    value: int
+class MinItems(_Keyword[int]): ...
 
 
-@dataclass(frozen=True)
-class MinItems(_Keyword):
-    value: int
+class MaxItems(_Keyword[int]): ...
 
 
-@dataclass(frozen=True)
-class MaxItems(_Keyword):
-    value: int
+class UniqueItems(_Switch): ...
 
 
-@dataclass(frozen=True)
-class UniqueItems(_Keyword):
-    value: bool = True
+class MinProperties(_Keyword[int]): ...
 
 
-@dataclass(frozen=True)
-class MinProperties(_Keyword):
-    value: int
+class MaxProperties(_Keyword[int]): ...
 
 
-@dataclass(frozen=True)
-class MaxProperties(_Keyword):
-    value: int
-
-
-@dataclass(frozen=True)
-class Format(_Keyword):
+class Format(_Keyword[str]):
     """The wire format, such as ``int32`` or ``date-time``."""
 
-    value: str
+
+class Title(_Keyword[str]): ...
 
 
-@dataclass(frozen=True)
-class Title(_Keyword):
-    value: str
+class Example(_JsonKeyword): ...
 
 
-@dataclass(frozen=True)
-class Example(_Keyword):
-    value: Any
-
-    def __hash__(self) -> int:
-        return _hash_of_json(self)
-
-
-@dataclass(frozen=True)
-class Default(_Keyword):
+class Default(_JsonKeyword):
     """The value that the server fills in; a field with one is not required."""
 
-    value: Any
 
-    def __hash__(self) -> int:
-        return _hash_of_json(self)
+class Nullable(_Switch):
+    """The field may hold an explicit JSON null."""
 
 
 @dataclass(frozen=True)
-class Nullable(_Keyword):
-    """The field may hold an explicit JSON null."""
-
-    value: bool = True
+class _Statement(Marker):
+    """A marker that says all it has to say by being there."""
 
 
 @dataclass(frozen=True)
@@ -189,32 +155,28 @@ class Enum(Marker):
         schema["enum"] = list(self.values)
 
 
-@dataclass(frozen=True)
-class Required(Marker):
+class Required(_Statement):
     """The field must be there although the model has a default for it (or it is a resource's ``spec``)."""
 
     def apply(self, schema: Schema) -> None:
         """Nothing in the field's own schema: the parent lists it in ``required``."""
 
 
-@dataclass(frozen=True)
-class Optional(Marker):
+class Optional(_Statement):
     """The field may be missing although the model has no default for it."""
 
     def apply(self, schema: Schema) -> None:
         """Nothing in the field's own schema: the parent leaves it out of ``required``."""
 
 
-@dataclass(frozen=True)
-class PreserveUnknownFields(Marker):
+class PreserveUnknownFields(_Statement):
     """Fields without a schema are kept instead of pruned."""
 
     def apply(self, schema: Schema) -> None:
         schema["x-kubernetes-preserve-unknown-fields"] = True
 
 
-@dataclass(frozen=True)
-class IntOrStringFormat(Marker):
+class IntOrStringFormat(_Statement):
     """An integer or a string on the wire, as quantities and ports are."""
 
     def apply(self, schema: Schema) -> None:
@@ -239,32 +201,28 @@ class ListMap(Marker):
         schema["x-kubernetes-list-map-keys"] = list(self.keys)
 
 
-@dataclass(frozen=True)
-class ListSet(Marker):
+class ListSet(_Statement):
     """A list of distinct scalars, merged member by member."""
 
     def apply(self, schema: Schema) -> None:
         schema["x-kubernetes-list-type"] = "set"
 
 
-@dataclass(frozen=True)
-class ListAtomic(Marker):
+class ListAtomic(_Statement):
     """A list that one field manager owns as a whole."""
 
     def apply(self, schema: Schema) -> None:
         schema["x-kubernetes-list-type"] = "atomic"
 
 
-@dataclass(frozen=True)
-class MapGranular(Marker):
+class MapGranular(_Statement):
     """A map or object merged key by key (the default)."""
 
     def apply(self, schema: Schema) -> None:
         schema["x-kubernetes-map-type"] = "granular"
 
 
-@dataclass(frozen=True)
-class MapAtomic(Marker):
+class MapAtomic(_Statement):
     """A map or object that one field manager owns as a whole."""
 
     def apply(self, schema: Schema) -> None:

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
-import yaml
 
 from kubewright.devcluster.bodies import JSON, YAML
 from kubewright.devcluster.statuses import StatusError, status_body
@@ -110,6 +109,8 @@ def encoded(value: Any, representation: Representation) -> bytes:
             return value.data + b"\n"
         value = value.obj
     if representation.media_type == YAML:
+        import yaml  # noqa: PLC0415 - few clients ask for YAML; it loads slowly
+
         return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=2**31).encode()
     data = _encoder.encode(value)
     return msgspec.json.format(data, indent=2) if representation.pretty else data + b"\n"
