@@ -7,7 +7,8 @@ The names of daily use are here, loaded when first used; each belongs to a packa
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # checkers go by the name; loading `typing` for it takes longer than all of this
 
 if TYPE_CHECKING:
     from kubewright.api import (
