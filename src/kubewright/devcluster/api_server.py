@@ -30,7 +30,7 @@ from kubewright.devcluster.negotiation import encoded, of_error
 from kubewright.devcluster.object_meta import new_uid
 from kubewright.devcluster.registry import Registry, Write
 from kubewright.devcluster.routing import route
-from kubewright.devcluster.service_account_tokens import AUDIENCE, ServiceAccountTokens
+from kubewright.devcluster.service_account_tokens import AUDIENCE, InvalidToken, ServiceAccountTokens
 from kubewright.devcluster.statuses import PageNotFoundError, StatusError
 from kubewright.devcluster.store import Store
 from kubewright.devcluster.verbs import Answer, Call, Stream, Text, perform
@@ -94,8 +94,10 @@ class ApiServer:
 
     def knows(self, token: str) -> bool:
         """Whether it is a token that this server has issued for itself, and that is still good."""
-        owner = self.tokens.owner(token)
-        return owner is not None and AUDIENCE in owner.audiences
+        try:
+            return AUDIENCE in self.tokens.owner(token).audiences
+        except InvalidToken:
+            return False
 
     async def handle(self, request: HttpRequest) -> HttpResponse | StreamingResponse:
         """Answers one request. A streaming answer's chunks are to be closed (``aclose``) by whoever reads them."""

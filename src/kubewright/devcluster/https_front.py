@@ -4,7 +4,8 @@ Guarantees
     Whatever the core answers goes out as it is: status, headers, body. A stream's headers and each of its chunks leave
     at once. A client that goes away ends the core's stream; so does stopping the front, with a clean end of the answer.
 Assumptions
-    The core may be cancelled at any await. Nobody is told apart: whoever has the token may do everything.
+    The core may be cancelled at any await. Nobody is told apart: whoever has the cluster's token, or one that the core
+    has issued, may do everything.
 Errors
     `ClusterError` when the port is in use. An exception of the core is logged and answered with 500.
 """
@@ -26,6 +27,7 @@ from kubewright.devcluster.bodies import LARGEST_BODY
 from kubewright.devcluster.documents import PUBLIC_PATHS
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.protobuf_objects import PROTOBUF, load_protobuf
+from kubewright.devcluster.service_account_tokens import token_of
 from kubewright.devcluster.statuses import status_body
 from kubewright.telemetry import Log, null_log
 
@@ -51,6 +53,10 @@ class Core(Protocol):
     """What answers: one request in, one answer out."""
 
     async def handle(self, request: HttpRequest) -> HttpResponse | StreamingResponse: ...
+
+    def knows(self, token: str) -> bool:
+        """Whether it has issued this token, and the token is still good."""
+        ...
 
 
 class HttpsFront:
@@ -125,7 +131,9 @@ class HttpsFront:
     async def _answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Never raises for anything that the core or the client does."""
         path = incoming.rel_url.path
-        if path not in PUBLIC_PATHS and not self._authorized(incoming):
+        token = token_of(incoming.headers.get("Authorization", ""))
+        own = hmac.compare_digest(token.encode(), self._token)
+        if path not in PUBLIC_PATHS and not own and not self._core.knows(token):
             return _refusal(401, "Unauthorized", "Unauthorized")
         try:
             body = await incoming.read()
@@ -133,7 +141,8 @@ class HttpsFront:
             message = f"Request entity too large: limit is {LARGEST_BODY}"
             return _refusal(413, "RequestEntityTooLarge", message)
         headers = {name.lower(): value for name, value in incoming.headers.items()}
-        headers.pop("authorization", None)
+        if own:
+            headers.pop("authorization")
         body = _as_json(body, headers)
         request = HttpRequest(incoming.method, path, tuple(incoming.rel_url.query.items()), headers, body)
         try:
@@ -144,10 +153,6 @@ class HttpsFront:
         if isinstance(answer, StreamingResponse):
             return await self._stream(incoming, answer)
         return web.Response(status=answer.status, headers=_headers(answer.headers), body=answer.body)
-
-    def _authorized(self, incoming: web.BaseRequest) -> bool:
-        scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._token)
 
     async def _stream(self, incoming: web.BaseRequest, answer: StreamingResponse) -> web.StreamResponse:
         outgoing = web.StreamResponse(status=answer.status, headers=_headers(answer.headers))

@@ -18,6 +18,7 @@ from kubewright.devcluster.bodies import (
     unrecognized,
     unsupported,
 )
+from kubewright.devcluster.builtin.definitions import definition_names
 from kubewright.devcluster.object_meta import read_metadata
 from kubewright.devcluster.objects import Object, metadata_of, name_of, with_metadata
 from kubewright.devcluster.statuses import StatusError, bad_request
@@ -99,8 +100,9 @@ def object_of_patch(
     validation: FieldValidation,
     refusal: Callable[[str], tuple[str, str]] | None = None,
     twice: Sequence[str] = (),
+    before: Object | None = None,
 ) -> tuple[Object, list[str]]:
-    """A patched object, and warnings about it.
+    """A patched object, and warnings about it; ``before`` is the object that was patched.
 
     ``refusal`` makes of the reason the value and the reason that a refusal gives; without it the object is the value.
     ``twice``: what is wrong with the patch already.
@@ -110,7 +112,7 @@ def object_of_patch(
             raise ValueError("cannot restore struct from: " + json_text(obj))  # noqa: TRY301, TRY004
         if resource.custom and not obj.get("kind"):
             raise ValueError(_KINDLESS)  # noqa: TRY301
-        known, unknown = _known(resource, obj)
+        known, unknown = _known(resource, obj, before)
         problems = [*twice, *(f"unknown field {quoted(path)}" for path in unknown)]
         if problems and validation == "Strict":
             raise ValueError(f"strict decoding error: {', '.join(problems)}")  # noqa: TRY301
@@ -158,9 +160,14 @@ def _owners_once(obj: Object, *, when: str = "") -> tuple[Object, list[str]]:
     return with_metadata(obj, ownerReferences=once), [warning + ", ".join(twice)]
 
 
-def _known(resource: ServedResource, obj: Object) -> tuple[Object, list[str]]:
-    metadata, unknown = read_metadata(obj.get("metadata") or {})
-    known, more = resource.strategy.read({**obj, "metadata": metadata})
+def _known(resource: ServedResource, obj: Object, before: Object | None = None) -> tuple[Object, list[str]]:
+    given = obj.get("metadata") or {}
+    if before is not None and given is before.get("metadata"):
+        known, more = resource.strategy.read(obj)
+        unknown: list[str] = []
+    else:
+        metadata, unknown = read_metadata(given)
+        known, more = resource.strategy.read({**obj, "metadata": metadata})
     if not unknown and not more:
         return known, []
     if resource.custom or not unknown:
@@ -193,25 +200,31 @@ def _of_kind(resource: ServedResource, value: Object, body: bytes) -> Object:
 def _check_identity(resource: ServedResource, obj: Object) -> None:
     info = resource.info
     given, kind = obj.get("apiVersion") or "", obj.get("kind")
-    if given != resource.api_version:
-        if not resource.custom:
-            scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'
-            raise _not_handled(
-                info, f"no kind {quoted(str(kind))} is registered for version {quoted(str(given))} {scheme}"
-            )
-        raise bad_request(
-            f"the API version in the data ({given}) does not match the expected API version ({info.api_version})"
-        )
-    if kind == info.kind:
+    if given == resource.api_version and kind == info.kind:
         return
     if not resource.custom:
+        raise _of_other_kind(info, given, kind)
+    if given != resource.api_version:
         raise bad_request(
-            f"{kind} in version {quoted(info.version)} cannot be handled as a {info.kind}: "
-            f"converting ({info.version}.{kind}) to ({info.version}.{info.kind}): unknown conversion"
+            f"the API version in the data ({given}) does not match the expected API version ({info.api_version})"
         )
     refused = invalid("kind", kind, f"must be {info.kind}")
     status = invalid_status([refused], kind=str(kind), group=info.group, name=name_of(obj))
     raise StatusError.of(status)
+
+
+def _of_other_kind(info: ResourceInfo, given: str, kind: Any) -> StatusError:
+    """The answer to a built-in kind's body of another kind; Go's names of packages tell the kinds apart."""
+    group, _, version = given.rpartition("/")
+    if (group, version, kind) not in definition_names():
+        scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        why = f"no kind {quoted(str(kind))} is registered for version {quoted(given)} {scheme}"
+        return bad_request(f"{kind} in version {quoted(version)} cannot be handled as a {info.kind}: {why}")
+    package = info.group.partition(".")[0] or "core"
+    return bad_request(
+        f"{kind} in version {quoted(version)} cannot be handled as a {info.kind}: "
+        f"converting ({version}.{kind}) to ({package}.{info.kind}): unknown conversion"
+    )
 
 
 def placed(obj: Object, *, namespace: str, name: str | None = None) -> Object:

@@ -158,10 +158,13 @@ async def create_unidentified(w: World) -> None:
     await w.create(WIDGETS, {"apiVersion": f"{GROUP}/v1", "metadata": {"name": "a"}}, label="no kind")
 
 
-@case("create", given="a built-in kind", body="another kind of its group")
+@case("create", given="a built-in kind", body="another kind, or what is none", truth="1.20")
 async def create_built_in_other_kind(w: World) -> None:
+    for version, kind in (("v1", "Secret"), ("apps/v1", "Deployment"), ("v1", "Zork"), ("v9", "ConfigMap")):
+        body = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}}
+        await w.create(CONFIG_MAPS, body, label=f"{version} {kind}")
     body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
-    await w.create(CONFIG_MAPS, body, label="create")
+    await w.create("/apis/apps/v1/namespaces/{ns}/deployments", body, label="Secret as a Deployment")
 
 
 @case("create", given="a definition", body="no body at all")

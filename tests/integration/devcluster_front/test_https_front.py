@@ -36,6 +36,9 @@ class ScriptedCore:
         self.requests.append(request)
         return await self.answer(request)
 
+    def knows(self, token: str) -> bool:
+        return token == "issued"
+
 
 async def hello(_request: HttpRequest) -> Answer:
     return HttpResponse(200, {"content-type": "text/plain"}, b"hello")
@@ -121,6 +124,17 @@ async def test_a_request_without_the_token_is_unauthorized(token: str) -> None:
         "code": 401,
     }
     assert not core.requests
+
+
+async def test_a_token_that_the_core_issued_is_let_in_and_handed_to_it() -> None:
+    core = ScriptedCore(hello)
+    async with (
+        HttpsFront(core, CREDENTIALS) as front,
+        session(front, "issued") as client,
+        client.get("/api") as response,
+    ):
+        assert response.status == 200
+    assert core.requests[0].headers["authorization"] == "Bearer issued"
 
 
 async def test_health_needs_no_token() -> None:

@@ -56,18 +56,12 @@ def _check_namespace(call: Call) -> None:
     raise _no_such_resource() if call.namespace or call.name else _refused_verb(call)
 
 
-_NOT_SERVED = frozenset({"token"})
-
-
 def _check_subresource(call: Call) -> None:
     found = call.resource.subresource(call.route.subresource)
     if found is None:
         raise not_found(call.resource.info, call.name) if call.resource.custom else _no_such_resource()
     if call.route.verb not in found.verbs:
         raise _refused_verb(call)
-    if found.name in _NOT_SERVED:
-        path = f"{call.resource.info.plural}/{found.name}"
-        raise StatusError(status_body(501, "NotImplemented", f"this cluster does not serve {path}"))
 
 
 def _refused_verb(call: Call) -> StatusError:

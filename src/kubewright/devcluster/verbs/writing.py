@@ -11,6 +11,7 @@ from kubewright.devcluster.objects import Object, name_of
 from kubewright.devcluster.options import write_options
 from kubewright.devcluster.patching import APPLY, apply, patch_types, read_patch
 from kubewright.devcluster.statuses import StatusError, status_body
+from kubewright.devcluster.verbs.accounts import issue_token
 from kubewright.devcluster.verbs.call import Answer, Call
 from kubewright.devcluster.verbs.pods import CONNECTED, bind, connect, evict
 from kubewright.devcluster.verbs.scaling import apply_scale, rescale
@@ -21,12 +22,14 @@ __all__ = ["create", "patch", "update"]
 
 
 def create(call: Call) -> Answer:
-    """A new object; or what is posted to one: an eviction, a binding."""
+    """A new object; or what is posted to one: an eviction, a binding, a wish for a token."""
     info = call.resource.info
     if is_review(call):
         return answer_review(call)
     if call.route.subresource in CONNECTED:
         return connect(call)
+    if call.route.subresource == "token":
+        return issue_token(call)
     if call.route.subresource == "eviction":
         return evict(call)
     if call.route.subresource == "binding" or (info.group, info.plural) == ("", "bindings"):
@@ -99,6 +102,7 @@ def patch(call: Call) -> Answer:
             options.field_validation,
             lambda why: patched.refusal(call.resource, old, why),
             patched.problems,
+            old,
         )
         call.warnings += warnings
         return placed(known, namespace=call.namespace, name=call.name)
