@@ -130,8 +130,8 @@ class _Trees:
 def _compare_maps(old: Object, new: Object, shape: Shape) -> _Node:
     trees = _Trees()
     for key, value in old.items():
-        node = _compare(value, new.get(key, ABSENT), shape.child(key))
-        if node is not _EQUAL:
+        after = new.get(key, ABSENT)
+        if after is not value and (node := _compare(value, after, shape.child(key))) is not _EQUAL:
             trees.put(f"f:{key}", node)
     for key, value in new.items():
         if key not in old:

@@ -84,6 +84,9 @@ def union_of_nodes(a: Tree, b: Tree) -> Tree:
 
 
 def difference(a: Tree, b: Tree) -> Tree:
+    """What is in ``a`` and not in ``b``; ``a`` itself where they have nothing in common."""
+    if a.keys().isdisjoint(b):
+        return a
     rest: Tree = {}
     for element, node in a.items():
         other = b.get(element)
@@ -166,7 +169,8 @@ def written(tree: Tree) -> dict[str, JSON]:
     """fieldsV1 in the server's order."""
     fields: dict[str, JSON] = {SELF: {}} if SELF in tree else {}
     for element in _ordered(tree):
-        fields[element] = written(tree[element])
+        node = tree[element]
+        fields[element] = written(node) if node else {}
     return fields
 
 

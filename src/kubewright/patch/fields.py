@@ -6,6 +6,7 @@ https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-manageme
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -17,6 +18,8 @@ from kubewright.patch.shape import UNTYPED, Shape
 
 __all__ = ["NOTHING", "FieldSet", "FieldSetError", "digest"]
 
+_json = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 _sorted_json = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -31,8 +34,10 @@ class FieldSet:
     map its fields are, and the map itself only where its being there was someone's doing.
     """
 
-    __slots__ = ("_tree",)
+    __slots__ = ("_fits", "_tree", "_written")
     _tree: Tree
+    _fits: Shape | None
+    _written: dict[str, JSON] | None
 
     def __init__(self, paths: Iterable[Iterable[str]] = ()) -> None:
         """``paths`` are sequences of path elements, such as ``("f:spec", "f:replicas")``."""
@@ -43,22 +48,26 @@ class FieldSet:
                 one = {element: one}
             tree = field_tree.union(tree, one)
         self._tree = tree
+        self._fits = self._written = None
 
     @classmethod
     def of_tree(cls, tree: Tree) -> FieldSet:
         """The set that `tree` gives; for those who build one in that form."""
         made = cls.__new__(cls)
         made._tree = tree
+        made._fits = made._written = None
         return made
 
     @classmethod
     def from_fields_v1(cls, fields: Mapping[str, JSON]) -> FieldSet:
-        """Reads fieldsV1; elements of kinds that are not known are left out. Raises `FieldSetError`."""
+        """Reads fieldsV1; elements of kinds that are not known are left out. Raises `FieldSetError`.
+
+        Most objects of a kind have the same few sets: the latest are remembered, with what was found out about them.
+        """
         try:
-            children, _ = field_tree.read(fields)
+            return _read(_json(fields))
         except ValueError as error:
             raise FieldSetError(f"fieldsV1: {error}") from error
-        return cls.of_tree(children)
 
     @classmethod
     def of(cls, value: JSON, shape: Shape = UNTYPED) -> FieldSet:
@@ -71,15 +80,27 @@ class FieldSet:
         return cls([[f"f:{name}" for name in path.split(".")] for path in paths])
 
     def to_fields_v1(self) -> dict[str, JSON]:
-        """fieldsV1 in the server's order."""
-        return field_tree.written(self._tree)
+        """fieldsV1 in the server's order. Not a copy."""
+        if self._written is None:
+            self._written = field_tree.written(self._tree)
+        return self._written
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether this is known to be a set of a shape's fields as that shape divides them; see `known_to_fit`."""
+        return self._fits is shape
+
+    def known_to_fit(self, shape: Shape) -> FieldSet:
+        """Itself, remembering that this was found out."""
+        self._fits = shape
+        return self
 
     def union(self, other: FieldSet) -> FieldSet:
         return self.of_tree(field_tree.union(self._tree, other._tree))
 
     def difference(self, other: FieldSet) -> FieldSet:
         """What is here and not in ``other``; fields below a path of ``other`` stay."""
-        return self.of_tree(field_tree.difference(self._tree, other._tree))
+        rest = field_tree.difference(self._tree, other._tree)
+        return self if rest is self._tree else self.of_tree(rest)
 
     def without(self, other: FieldSet) -> FieldSet:
         """What is neither in ``other`` nor below one of its paths."""
@@ -103,7 +124,9 @@ class FieldSet:
         return bool(self._tree)
 
     def __eq__(self, other: object) -> bool:
-        return self._tree == other._tree if isinstance(other, FieldSet) else NotImplemented
+        if not isinstance(other, FieldSet):
+            return NotImplemented
+        return self._tree is other._tree or self._tree == other._tree
 
     def __hash__(self) -> int:
         return hash(digest(self))
@@ -127,6 +150,13 @@ class FieldSet:
     def tree(self) -> Tree:
         """The set as a tree (see `field_tree`). Not a copy."""
         return self._tree
+
+
+@lru_cache(1024)
+def _read(fields: bytes) -> FieldSet:
+    """The set of an encoded fieldsV1."""
+    children, _ = field_tree.read(_decode(fields))
+    return FieldSet.of_tree(children)
 
 
 NOTHING = FieldSet()

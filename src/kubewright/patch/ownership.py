@@ -94,8 +94,10 @@ def _with_named(tree: Tree, shape: Shape) -> Tree:
 
 def fitted(fields: FieldSet, shape: Shape) -> FieldSet:
     """The set after a schema change made a map or list atomic: whoever owned something in it now owns it all."""
+    if fields.fits(shape):
+        return fields
     tree = _fit(fields.tree, shape)
-    return fields if tree is fields.tree else FieldSet.of_tree(tree)
+    return fields.known_to_fit(shape) if tree is fields.tree else FieldSet.of_tree(tree)
 
 
 def _fit(tree: Tree, shape: Shape) -> Tree:
