@@ -35,7 +35,7 @@ def main(home: str, options: str, descriptor: int) -> None:
         os.write(descriptor, f"{error}\n".encode())
         os.close(descriptor)
 
-    log = new_log("console")
+    log = new_log("console", level="warning")
     chosen = ClusterOptions(**json.loads(options))
     try:
         asyncio.run(serve_foreground(Path(home), chosen, ready=lambda _: announce(), log=log))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
+import json
+import os
 import ssl
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +48,36 @@ def nothing(_cluster: DevCluster) -> Sequence[Runnable]:
     return ()
 
 
-async def get_with(kubeconfig: dict[str, Any], path: str) -> tuple[int, Any]:
+CREATED: dict[str, Any] = {
+    "/api/v1/namespaces": {"metadata": {"name": "mine"}},
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": {
+        "metadata": {"name": "gadgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Cluster",
+            "names": {"plural": "gadgets", "singular": "gadget", "kind": "Gadget", "listKind": "GadgetList"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    },
+}
+
+
+async def everything_in(cluster: DevCluster) -> list[Any]:
+    """What a cluster says it has and serves, without what differs from one to the next."""
+    paths = ("/api/v1/namespaces", "/apis", "/apis/example.com/v1", "/openapi/v2", "/openapi/v3")
+    answers = [await cluster.transport().request(HttpRequest("GET", path)) for path in paths]
+    names = [item["metadata"]["name"] for item in json.loads(answers[0].body)["items"]]
+    return [names, *((each.status, each.body) for each in answers[1:])]
+
+
+async def get_with(kubeconfig: dict[str, Any], path: str, *, decoded: bool = True) -> tuple[int, Any]:
     """One request with nothing but what the kubeconfig says."""
     cluster, user = kubeconfig["clusters"][0]["cluster"], kubeconfig["users"][0]["user"]
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
@@ -52,7 +85,7 @@ async def get_with(kubeconfig: dict[str, Any], path: str) -> tuple[int, Any]:
     headers = {"Authorization": f"Bearer {user['token']}"}
     url = cluster["server"] + path
     async with aiohttp.ClientSession(headers=headers) as session, session.get(url, ssl=context) as response:
-        return response.status, await response.json()
+        return response.status, await (response.json() if decoded else response.text())
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -81,6 +114,35 @@ async def test_a_kubeconfig_without_a_place_lives_as_long_as_the_cluster() -> No
         path = cluster.kubeconfig
         assert path.exists()
     assert not path.exists()
+
+
+async def test_clusters_of_one_process_do_not_see_each_other() -> None:
+    """What they share, such as the built-in kinds, is never changed."""
+    async with DevCluster() as one, DevCluster() as other:
+        before = await everything_in(other)
+        for path, body in CREATED.items():
+            answer = await one.transport().request(
+                HttpRequest("POST", path, headers={"content-type": "application/json"}, body=json.dumps(body).encode())
+            )
+            assert answer.status == 201, answer.body
+        assert await everything_in(one) != before
+        assert await everything_in(other) == before
+        async with DevCluster() as later:
+            assert await everything_in(later) == before
+
+
+async def test_a_cluster_leaves_nothing_behind() -> None:
+    descriptors, tasks = len(os.listdir("/proc/self/fd")), asyncio.all_tasks()
+    async with DevCluster(https=Https()) as cluster:
+        assert (await get_with(load(cluster.kubeconfig), "/readyz", decoded=False))[0] == 200
+        assert len(asyncio.all_tasks()) > len(tasks)
+        server = weakref.ref(cluster.server)
+    del cluster
+    assert asyncio.all_tasks() == tasks
+    await asyncio.sleep(0)  # the transports close their sockets in the next turn
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    gc.collect()
+    assert server() is None
 
 
 async def test_discovery_names_the_address_it_was_asked_at() -> None:

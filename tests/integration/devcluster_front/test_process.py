@@ -46,6 +46,7 @@ def test_a_cluster_in_the_background_can_be_found_and_stopped(home: Path) -> Non
     assert stop(home) is True
     assert status(home).state == "stopped"
     assert stop(home) is False
+    assert started.log.read_text() == ""  # nothing to worry about, and so no time spent on logging it
 
 
 def test_a_restarted_cluster_has_the_same_address_and_the_same_credentials(home: Path) -> None:
