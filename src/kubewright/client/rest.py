@@ -14,7 +14,7 @@ from kubewright.api import Clock, Forbidden, ResourceInfo, SystemClock
 from kubewright.client.answers import body_or_error, deleted_uid, is_status, stream_error
 from kubewright.client.requests import Query, resource_path
 from kubewright.client.transport import HttpRequest, HttpResponse, Transport, TransportError
-from kubewright.client.watch import WatchEvent, watch_events
+from kubewright.client.watch import WatchEvents
 
 __all__ = ["Deleted", "RestClient", "Written"]
 
@@ -78,10 +78,12 @@ class RestClient:
         path = resource_path(info, namespace=namespace, name=name, subresource=subresource)
         return await self._read(HttpRequest("GET", path, tuple(query), self._headers))
 
-    async def list(self, info: ResourceInfo, *, namespace: str | None = None, query: Query = ()) -> bytes:
-        """One page; ``query`` holds selectors, limit and continue."""
+    async def list(
+        self, info: ResourceInfo, *, namespace: str | None = None, query: Query = (), accept: str = _JSON
+    ) -> bytes:
+        """One page; ``query`` holds selectors, limit and continue, ``accept`` names the form of the answer."""
         path = resource_path(info, namespace=namespace)
-        return await self._read(HttpRequest("GET", path, tuple(query), self._headers))
+        return await self._read(HttpRequest("GET", path, tuple(query), self._headers | {"accept": accept}))
 
     async def create(
         self,
@@ -150,15 +152,15 @@ class RestClient:
 
     @asynccontextmanager
     async def watch(
-        self, info: ResourceInfo, *, namespace: str | None = None, query: Query = ()
-    ) -> AsyncIterator[AsyncIterator[WatchEvent[bytes]]]:
+        self, info: ResourceInfo, *, namespace: str | None = None, query: Query = (), accept: str = _JSON
+    ) -> AsyncIterator[WatchEvents]:
         """Opens one watch and closes it on leaving the block; it ends when the server ends it. Never tried again."""
         path = resource_path(info, namespace=namespace)
-        request = HttpRequest("GET", path, (("watch", "true"), *query), self._headers)
+        request = HttpRequest("GET", path, (("watch", "true"), *query), self._headers | {"accept": accept})
         async with self.transport.stream(request) as response:
             if response.status >= 400:
                 raise await stream_error(response)
-            yield watch_events(response.chunks)
+            yield WatchEvents(response.chunks)
 
     async def version(self) -> str:
         """The server's version, such as ``v1.36.4``, which it tells everybody."""

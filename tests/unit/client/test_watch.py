@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubewright.api import DecodeError, Gone
-from kubewright.client.watch import LineSplitter, WatchEvent, watch_events
+from kubewright.client.watch import LineSplitter, WatchEvent, WatchEvents
 
 
 async def read(*chunks: bytes) -> list[WatchEvent[bytes]]:
@@ -17,7 +17,7 @@ async def read(*chunks: bytes) -> list[WatchEvent[bytes]]:
         for chunk in chunks:
             yield chunk
 
-    return [event async for event in watch_events(arriving())]
+    return [event async for event in WatchEvents(arriving())]
 
 
 @given(st.lists(st.binary(max_size=20).filter(lambda line: b"\n" not in line)), st.data())
@@ -49,3 +49,19 @@ async def test_an_error_event_is_raised_as_what_it_says() -> None:
 async def test_what_is_no_event_is_quoted() -> None:
     with pytest.raises(DecodeError, match="not a watch event.*<html>"):
         await read(b"<html>\n")
+
+
+async def test_what_came_before_a_failure_is_given_out() -> None:
+    async def arriving() -> AsyncIterator[bytes]:
+        yield b'{"type":"ADDED","object":{"a":1}}\n{"type":"ADDED","object":{"a":2}}\n<html>\n'
+
+    seen = []
+    with pytest.raises(DecodeError):
+        async for batch in WatchEvents(arriving()).batches():
+            seen.append(batch)
+    assert seen == [[WatchEvent("ADDED", b'{"a":1}'), WatchEvent("ADDED", b'{"a":2}')]]
+
+
+async def test_other_spellings_of_a_line_are_read_too() -> None:
+    events = await read(b'{"object":{"a":{}},"type":"ADDED"}\n{"type":"NEWER","object":{"a":{}}}\n')
+    assert events == [WatchEvent("ADDED", b'{"a":{}}'), WatchEvent("NEWER", b'{"a":{}}')]
