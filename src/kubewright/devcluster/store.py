@@ -289,6 +289,8 @@ class Store:
             log, forgotten = shelf.log, shelf.forgotten
         if after < forgotten:
             raise Compacted(after, forgotten)
+        if len(log) > 1 and log[-2].revision <= after:  # all but the latest are known, as to most who were just woken
+            return log[-1:] if log[-1].revision > after else []
         start = bisect_right(log, after, key=_revision_of)
         return log[start : None if limit is None else start + limit]
 
