@@ -1,4 +1,4 @@
-"""The server without sockets: processor time of writes and reads, the way to many watchers, and starting."""
+"""The server without sockets: processor time of writes and reads, and the way to many watchers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from benchmarks.devcluster.objects import COLLECTION, DEFINITION, DEFINITIONS, b
 from kubewright.api import SystemClock
 from kubewright.client import HttpRequest, HttpResponse
 from kubewright.devcluster.api_server import ApiServer
-from kubewright.devcluster.cluster import DevCluster
 
-__all__ = ["rates", "starts", "watchers"]
+__all__ = ["rates", "watchers"]
 
 _HEADERS = {"content-type": "application/json", "accept": "application/json", "user-agent": "bench/1"}
 
@@ -79,15 +78,4 @@ async def watchers(total: int, *, rounds: int) -> float:
             found.append(time.perf_counter() - begin)
     for stream in streams:
         await cast("Any", stream).aclose()
-    return median(found)
-
-
-async def starts(rounds: int) -> float:
-    """Seconds until a cluster with its controllers is entered, the median; the first, which imports, not counted."""
-    found = []
-    for number in range(rounds + 1):
-        begin = time.perf_counter()
-        async with DevCluster():
-            if number:
-                found.append(time.perf_counter() - begin)
     return median(found)

@@ -22,7 +22,7 @@ import yaml
 from benchmarks.devcluster.wire import Address
 from kubewright.devcluster.process import start_background, stop
 
-__all__ = ["Server", "kmock", "kubewright", "real", "real_servers"]
+__all__ = ["Server", "address_in", "kmock", "kubewright", "real", "real_servers"]
 
 
 _UNPACKED = Path(".tools/servers").absolute()
@@ -41,7 +41,8 @@ class Server:
     """Seconds until it was ready."""
 
 
-def _address(kubeconfig: Path) -> Address:
+def address_in(kubeconfig: Path) -> Address:
+    """Where the cluster of a kubeconfig listens."""
     config = yaml.safe_load(kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     url = urlsplit(cluster["server"])
@@ -60,7 +61,7 @@ def kubewright() -> Iterator[Server]:
         status = start_background(home)
         seconds = time.perf_counter() - begin
         try:
-            yield Server("kubewright", _address(status.kubeconfig), (status.pid or 0,), seconds)
+            yield Server("kubewright", address_in(status.kubeconfig), (status.pid or 0,), seconds)
         finally:
             stop(home)
 
@@ -86,7 +87,7 @@ def real() -> Iterator[Server]:
                 _run("start.sh", environment, "1.36")
                 seconds = time.perf_counter() - begin
             pids = tuple(int(line) for line in (home / "pids-1.36").read_text().split())
-            yield Server("Kubernetes 1.36", _address(home / "kubeconfig-1.36"), pids, seconds)
+            yield Server("Kubernetes 1.36", address_in(home / "kubeconfig-1.36"), pids, seconds)
         finally:
             _run("stop.sh", environment, "1.36", "--wipe")
 
