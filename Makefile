@@ -4,7 +4,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
-.PHONY: bench-devcluster run test conformance conformance-record conformance-planted lint generate clean
+.PHONY: bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
 
 # In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
@@ -13,13 +13,16 @@ run: .venv/.run  ## the Database operator on an embedded cluster
 test: .venv/.clients .tools/kubectl  ## the whole suite
 	$(BIN)/python -m pytest $(ARGS)
 
-REAL = $(BIN)/python tools/with_real_servers.py $(BIN)/python -m pytest tests/conformance
+REAL = $(BIN)/python tools/with_real_servers.py $(BIN)/python -m pytest
 
-conformance: .venv/.test .tools/kubectl  ## the conformance suite, against the embedded cluster and both real servers
+test-real: .venv/.clients .tools/kubectl  ## the whole suite, with its conformance part against both real servers too
 	$(REAL) $(ARGS)
 
+conformance: .venv/.clients .tools/kubectl  ## the conformance suite, against the embedded cluster and both real servers
+	$(REAL) tests/conformance $(ARGS)
+
 conformance-record: .venv/.test  ## takes down what the real servers answer
-	$(REAL)/test_cases.py --record $(ARGS)
+	$(REAL) tests/conformance/test_cases.py --record $(ARGS)
 
 conformance-planted: .venv/.test  ## whether the suite notices each of the planted deviations
 	$(BIN)/python -m tests.conformance.planted

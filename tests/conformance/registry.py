@@ -34,6 +34,8 @@ class Case:
     given: str
     body: str
     truths: tuple[Truth, ...]
+    forgets: bool
+    """Whether the server is made to forget its history, which takes its etcd."""
     script: Script
 
 
@@ -41,7 +43,7 @@ _ATTRIBUTE = "__conformance_case__"
 
 
 def case(
-    verb: str, *, given: str, body: str = "—", truth: Truth | tuple[Truth, ...] = "1.36"
+    verb: str, *, given: str, body: str = "—", truth: Truth | tuple[Truth, ...] = "1.36", forgets: bool = False
 ) -> Callable[[Script], Script]:
     """Declares an async function of one `World` as a case, named after the function."""
 
@@ -49,7 +51,7 @@ def case(
         module = script.__module__.rpartition(".")[2]
         truths = (truth,) if isinstance(truth, str) else truth
         name = getattr(script, "__name__", "")
-        setattr(script, _ATTRIBUTE, Case(name, module, verb, given, body, truths, script))
+        setattr(script, _ATTRIBUTE, Case(name, module, verb, given, body, truths, forgets, script))
         return script
 
     return declare

@@ -12,7 +12,6 @@ from tests.conformance.conftest import Servers
 from tests.conformance.registry import Case
 from tests.conformance.targets import Target
 from tests.conformance.transcript import pretty
-from tests.conformance.world import CantCompact
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -22,10 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_case(case: Case, target: Target, servers: Servers, request: pytest.FixtureRequest) -> None:
     server = await servers.get(target)
     async with server.world() as world:
-        try:
-            await case.script(world)
-        except CantCompact:
-            pytest.skip(f"give --etcd {target.name}=URL for what happens when a server forgets its history")
+        await case.script(world)
     steps = json.loads(pretty(world.transcript.steps()))
     assert steps, f"{case.name} takes nothing down: give at least one step a label"
     file = RECORDED / case.subject / f"{case.name}.json"

@@ -49,7 +49,12 @@ async def page_after_deleted(w: World) -> None:
     brief(w, "second page", await w.get(WIDGETS, query={"continue": first["metadata"]["continue"]}))
 
 
-@case("list", given="the server has forgotten the first page's moment", body="continue, then the inconsistent token")
+@case(
+    "list",
+    given="the server has forgotten the first page's moment",
+    body="continue, then the inconsistent token",
+    forgets=True,
+)
 async def expired_page(w: World) -> None:
     await widgets(w, "a", "b", "c", "d")
     first = brief(w, "first page", await w.get(WIDGETS, query={"limit": "1"}))
@@ -70,7 +75,7 @@ async def expired_page(w: World) -> None:
     )
 
 
-@case("list", given="the server has forgotten that version", body="resourceVersion")
+@case("list", given="the server has forgotten that version", body="resourceVersion", forgets=True)
 async def expired_version(w: World) -> None:
     *_, last = await widgets(w, "a", "b", "c")
     await w.compact(last.version)

@@ -14,13 +14,15 @@ from tests.e2e.processes import Kubectl, kubectls
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test against the embedded cluster, and against each given server."""
+    """Every test against the embedded cluster, and against each given server that its mark ``servers`` does not leave out."""
     if "server" not in metafunc.fixturenames:
         return
+    mark = metafunc.definition.get_closest_marker("servers")
     targets = [Target(EMBEDDED)]
     for text in metafunc.config.getoption("--against"):
         name, _, file = text.partition("=")
-        targets.append(Target(name, Path(file)))
+        if mark is None or name in mark.args:
+            targets.append(Target(name, Path(file)))
     metafunc.parametrize("server", targets, indirect=True, scope="session", ids=lambda target: target.name)
 
 
@@ -46,20 +48,6 @@ def server(request: pytest.FixtureRequest, opened: tuple[ExitStack, dict[str, Se
 def namespace(server: Server) -> str:
     """The test's own."""
     return server.new_namespace()
-
-
-@pytest.fixture
-def pods_run(server: Server) -> None:
-    """For tests that need pods to come up."""
-    if not server.runs_pods:
-        pytest.skip(f"nothing runs pods for the {server.name} server")
-
-
-@pytest.fixture
-def version_with_slash(server: Server) -> None:
-    """For clients that ask for ``/version/``, which the bare API machinery does not know."""
-    if server.kubectl().attempt("get", "--raw", "/version/").returncode != 0:
-        pytest.skip(f"the {server.name} server here does not serve /version/, which all of Kubernetes does")
 
 
 @pytest.fixture(params=kubectls(), ids=lambda path: f"kubectl-{path.name}")

@@ -16,7 +16,6 @@ from tests.conformance.clients.servers import Server
 from tests.conformance.resources import widget
 from tests.e2e.processes import Kubectl, eventually
 
-pytest.importorskip("kopf")
 OPERATOR = Path(__file__).parent / "operators/widgets.py"
 
 

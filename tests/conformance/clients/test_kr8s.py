@@ -6,22 +6,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import kr8s
+import kr8s.asyncio
 import pytest
 import pytest_asyncio
+from kr8s._async_utils import as_sync_func
+from kr8s.asyncio import objects
 
 from tests.conformance.clients.bodies import config_map, deployment
 from tests.conformance.clients.servers import Server
 from tests.conformance.resources import GROUP, widget
 
-pytest.importorskip("kr8s")
-import kr8s
-import kr8s.asyncio
-from kr8s._async_utils import as_sync_func
-from kr8s.asyncio import objects
-
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Kubernetes version:UserWarning"),  # newer than what it was made for
-    pytest.mark.usefixtures("version_with_slash"),
+    pytest.mark.servers("embedded", "1.20"),
 ]
 
 
@@ -101,7 +99,7 @@ async def test_the_server_tells_its_version_and_resources(api: Any) -> None:
     assert f"{GROUP}/v1" in [each async for each in api.api_versions()]
 
 
-@pytest.mark.usefixtures("pods_run")
+@pytest.mark.servers("embedded")
 async def test_a_deployment_comes_up_and_its_pods_are_read(api: Any) -> None:
     made = await objects.Deployment(deployment("web"), api=api)
     await made.create()

@@ -42,8 +42,6 @@ def test_fields_are_explained(kubectl: Kubectl) -> None:
 
 
 def test_rights_are_told(kubectl: Kubectl, server: Server) -> None:
-    if not server.knows("selfsubjectaccessreviews.authorization.k8s.io"):
-        pytest.skip(f"the {server.name} server here has no reviews")
     assert kubectl.run("auth", "can-i", "create", "pods").strip() == "yes"
     assert kubectl.run("auth", "can-i", "*", "*", "--all-namespaces").strip() == "yes"
     if server.knows("selfsubjectrulesreviews.authorization.k8s.io"):
@@ -73,7 +71,7 @@ MAKERS = [
 ]
 
 
-@pytest.mark.usefixtures("pods_run")
+@pytest.mark.servers("embedded")
 def test_everything_that_kubectl_makes_is_taken_and_described(kubectl: Kubectl) -> None:
     beta = {"ingress", "poddisruptionbudget"}  # kubectl 1.20 makes these in versions that are gone since 1.25
     made: list[str] = []
@@ -88,7 +86,7 @@ def test_everything_that_kubectl_makes_is_taken_and_described(kubectl: Kubectl) 
     kubectl.run("delete", *made, "--wait=false")
 
 
-@pytest.mark.usefixtures("pods_run")
+@pytest.mark.servers("embedded")
 def test_services_are_exposed_and_workloads_scaled_automatically(kubectl: Kubectl) -> None:
     kubectl.run("create", "deployment", "web", "--image=nginx")
     kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
@@ -100,7 +98,7 @@ def test_services_are_exposed_and_workloads_scaled_automatically(kubectl: Kubect
     if new(kubectl):  # the old one asks for autoscaling/v1 in a way of its own
         kubectl.run("autoscale", "deploy/web", "--min=1", "--max=3", "--cpu=50%")
         assert kubectl.run("get", "hpa", "web", "--no-headers").split()[:2] == ["web", "Deployment/web"]
-        assert "this cluster does not serve serviceaccounts/token" in kubectl.refused("create", "token", "default")
+        assert kubectl.run("create", "token", "default").count(".") == 2
     shown = kubectl.run("get", "all")
     for part in ("pod/web-", "service/web ", "deployment.apps/web ", "replicaset.apps/web-"):
         assert part in shown

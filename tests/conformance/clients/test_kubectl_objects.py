@@ -94,6 +94,7 @@ def test_label_and_annotate_change_and_select(kubectl: Kubectl) -> None:
     assert "valid label" in kubectl.refused("label", "cm", "a", "tier=-")
 
 
+@pytest.mark.servers("embedded", "1.36")
 def test_each_kind_of_patch_is_carried_out(kubectl: Kubectl) -> None:
     kubectl.run("create", "-f", "-", stdin=json.dumps(deployment("web", replicas=0)))
     more = {"spec": {"template": {"spec": {"containers": [{"name": "side", "image": "busybox"}]}}}}
@@ -169,6 +170,7 @@ def test_apply_remembers_removes_and_prunes(kubectl: Kubectl) -> None:
     assert "new" not in kubectl.names("cm")
 
 
+@pytest.mark.servers("embedded", "1.36")
 def test_server_side_apply_names_who_is_in_the_way(kubectl: Kubectl) -> None:
     def apply(size: int, *more: str) -> list[str]:
         del size

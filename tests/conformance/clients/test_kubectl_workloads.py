@@ -11,7 +11,7 @@ from tests.conformance.clients.bodies import deployment
 from tests.conformance.clients.test_kubectl_objects import new
 from tests.e2e.processes import Kubectl, eventually
 
-pytestmark = pytest.mark.usefixtures("pods_run")
+pytestmark = pytest.mark.servers("embedded")
 
 
 def test_a_deployment_is_rolled_out_changed_and_rolled_back(kubectl: Kubectl) -> None:

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kubernetes import client, config, dynamic, utils, watch
 
 from tests.conformance.clients.bodies import config_map, deployment
 from tests.conformance.clients.servers import Server
 from tests.conformance.resources import GROUP, widget
 from tests.e2e.processes import eventually
-
-kubernetes = pytest.importorskip("kubernetes")
-from kubernetes import client, config, dynamic, utils, watch  # noqa: E402 - only where there is one
 
 
 @pytest.fixture
@@ -85,14 +83,14 @@ def test_a_definition_is_read_as_typed_object(api: Any) -> None:
     assert {each.type for each in definition.status.conditions} >= {"Established", "NamesAccepted"}
 
 
-@pytest.mark.usefixtures("version_with_slash")
+@pytest.mark.servers("embedded", "1.20")
 def test_the_server_tells_its_version_and_groups(api: Any) -> None:
     assert client.VersionApi(api).get_code().major == "1"
     groups = {group.name for group in client.ApisApi(api).get_api_versions().groups}
     assert {"apps", "apiextensions.k8s.io", GROUP} <= groups
 
 
-@pytest.mark.usefixtures("pods_run")
+@pytest.mark.servers("embedded")
 def test_a_deployment_is_made_from_yaml_scaled_and_its_pods_read(
     api: Any, core: Any, namespace: str, tmp_path: Path
 ) -> None:

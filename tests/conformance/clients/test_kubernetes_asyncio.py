@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from kubernetes_asyncio import client, config, dynamic, utils, watch
+from kubernetes_asyncio.leaderelection import electionconfig
+from kubernetes_asyncio.leaderelection import leaderelection as elections
+from kubernetes_asyncio.leaderelection.resourcelock import leaselock
 
 from tests.conformance.clients.bodies import config_map, deployment
 from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.resources import GROUP, widget
-
-kubernetes_asyncio = pytest.importorskip("kubernetes_asyncio")
-from kubernetes_asyncio import client, config, dynamic, utils, watch  # noqa: E402 - only where there is one
-from kubernetes_asyncio.leaderelection import electionconfig  # noqa: E402
-from kubernetes_asyncio.leaderelection import leaderelection as elections  # noqa: E402
-from kubernetes_asyncio.leaderelection.resourcelock import leaselock  # noqa: E402
 
 
 @pytest_asyncio.fixture

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from kubernetes import client, config, informer, watch
 
 from tests.conformance.clients.bodies import config_map
 from tests.conformance.clients.servers import Server
 from tests.conformance.resources import GROUP, widget
 from tests.e2e.processes import eventually
-
-kubernetes = pytest.importorskip("kubernetes")
-from kubernetes import client, config, informer, watch  # noqa: E402 - only where there is one
 
 
 @pytest.fixture

@@ -6,20 +6,19 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import lightkube
 import pytest
 import pytest_asyncio
+from lightkube import codecs, operators
+from lightkube.generic_resource import create_namespaced_resource, load_in_cluster_generic_resources
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.apps_v1 import Deployment
+from lightkube.resources.core_v1 import ConfigMap, Pod
+from lightkube.types import CascadeType, PatchType
 
 from tests.conformance.clients.bodies import deployment
 from tests.conformance.clients.servers import Server
 from tests.conformance.resources import GROUP, widget
-
-lightkube = pytest.importorskip("lightkube")
-from lightkube import codecs, operators  # noqa: E402 - only where there is one
-from lightkube.generic_resource import create_namespaced_resource, load_in_cluster_generic_resources  # noqa: E402
-from lightkube.models.meta_v1 import ObjectMeta  # noqa: E402
-from lightkube.resources.apps_v1 import Deployment  # noqa: E402
-from lightkube.resources.core_v1 import ConfigMap, Pod  # noqa: E402
-from lightkube.types import CascadeType, PatchType  # noqa: E402
 
 Widget = create_namespaced_resource(GROUP, "v1", "Widget", "widgets", verbs=None)
 
@@ -117,7 +116,7 @@ def test_waiting_for_a_condition_ends_when_it_is_met(client: Any) -> None:
     assert client.wait(Widget, "w", for_conditions=["Ready"]).metadata.name == "w"
 
 
-@pytest.mark.usefixtures("pods_run")
+@pytest.mark.servers("embedded")
 async def test_the_async_client_brings_up_a_deployment(aclient: Any) -> None:
     async with asyncio.timeout(30):
         await aclient.apply(codecs.from_dict(deployment("web", replicas=2)))
