@@ -26,8 +26,10 @@ from kubewright.devcluster.compression import THRESHOLD, compressed, takes_gzip
 from kubewright.devcluster.custom_resources import DEFINITIONS, CustomResources
 from kubewright.devcluster.definition_strategy import DefinitionStrategy
 from kubewright.devcluster.documents import ServerDocuments
+from kubewright.devcluster.freshness import reached
 from kubewright.devcluster.negotiation import encoded, of_error
 from kubewright.devcluster.object_meta import new_uid
+from kubewright.devcluster.reading import parse_revision
 from kubewright.devcluster.registry import Registry, Write
 from kubewright.devcluster.routing import route
 from kubewright.devcluster.service_account_tokens import AUDIENCE, InvalidToken, ServiceAccountTokens
@@ -40,6 +42,7 @@ from kubewright.schema.go_text import quoted
 __all__ = ["ApiServer"]
 
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_NOT_YET = 504  # has one reason: a revision of the future
 _PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 
 
@@ -101,10 +104,14 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpResponse | StreamingResponse:
         """Answers one request. A streaming answer's chunks are to be closed (``aclose``) by whoever reads them."""
+        found = self.answer(request)
+        if found.status != _NOT_YET:
+            return found
+        await reached(self.store, parse_revision(dict(request.query)["resourceVersion"]))
         return self.answer(request)
 
     def answer(self, request: HttpRequest) -> HttpResponse | StreamingResponse:
-        """The same without an event loop, which only the chunks of a watch need."""
+        """The same without an event loop, which only the chunks of a watch need, and without waiting for a revision."""
         headers = {"audit-id": new_uid(self._audit), "cache-control": "no-cache, private"}
         try:
             found = self._answer(request, headers)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.store import State, Store
 
 __all__ = [
+    "FutureRevisionError",
     "Page",
     "check_not_future",
     "item_of_built_in",
@@ -55,13 +56,20 @@ def parse_revision(text: str) -> int:
     raise ValueError(str(invalid("resourceVersion", text, problem)))
 
 
-def check_not_future(store: Store, revision: int) -> None:
-    """Refuses a revision that does not exist yet. A real server first waits for it a while."""
-    if revision > store.revision:
-        message = f"Timeout: Too large resource version: {revision}, current: {store.revision}"
+class FutureRevisionError(StatusError):
+    """A revision was asked for that does not exist yet; it may soon."""
+
+    def __init__(self, revision: int, present: int) -> None:
+        message = f"Timeout: Too large resource version: {revision}, current: {present}"
         cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
         details = {"causes": [cause], "retryAfterSeconds": 1}
-        raise StatusError(status_body(504, "Timeout", message, details=details), headers={"retry-after": "1"})
+        super().__init__(status_body(504, "Timeout", message, details=details), headers={"retry-after": "1"})
+
+
+def check_not_future(store: Store, revision: int) -> None:
+    """Raises `FutureRevisionError`."""
+    if revision > store.revision:
+        raise FutureRevisionError(revision, store.revision)
 
 
 def selection(resource: ServedResource, options: ListOptions) -> Callable[[Object], bool] | None:

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from kubewright.devcluster.freshness import reached
 from kubewright.devcluster.objects import Object, with_metadata
-from kubewright.devcluster.reading import check_not_future, parse_revision, selection
+from kubewright.devcluster.reading import FutureRevisionError, parse_revision, selection
 from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.store import Change, Compacted
 from kubewright.devcluster.versions import from_storage, is_as_stored
@@ -44,13 +46,23 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(eq=False)
 class _Stream:
-    """One watch: where its reader is, and whether it was told to end."""
+    """One watch: what wakes it, whether it was told to end, and whether the moment that it waits for has come."""
 
     woken: asyncio.Event
     ended: bool = False
+    due: bool = False
 
     def end(self) -> None:
         self.ended = True
+        self.woken.set()
+
+    def wake_at(self, moment: float) -> asyncio.TimerHandle:
+        """One timer for all the waiting until then: many watches wait, and each change ends the waiting of all."""
+        self.due = False
+        return asyncio.get_running_loop().call_at(moment, self._fall_due)
+
+    def _fall_due(self) -> None:
+        self.due = True
         self.woken.set()
 
 
@@ -76,19 +88,25 @@ class Watches:
         except ValueError as error:
             raise StatusError(status_body(500, "", str(error))) from error
         watch = _Watch(self._store, resource, namespace, options, presenter, self._lately)
-        if options.send_initial_events:
-            try:
-                check_not_future(self._store, revision)
-            except StatusError as error:
-                return _refused(error.body)
-        initial = watch.initial(revision)
         timeout = options.timeout_seconds or self._rng.uniform(_SHORTEST, _LONGEST)
+        if options.send_initial_events and revision > self._store.revision:
+            return self._once_there(watch, revision, timeout)
+        initial = watch.initial(revision)
         start = revision if revision and not options.send_initial_events else self._store.revision
         return self._lines(watch, initial, start, timeout)
 
+    async def _once_there(self, watch: _Watch, revision: int, timeout: float) -> AsyncIterator[bytes]:
+        """What there is can only be told as of a revision that exists."""
+        if not await reached(self._store, revision):
+            yield _line("ERROR", FutureRevisionError(revision, self._store.revision).body)
+            return
+        async with aclosing(self._lines(watch, watch.initial(revision), self._store.revision, timeout)) as lines:
+            async for line in lines:
+                yield line
+
     async def _lines(
         self, watch: _Watch, initial: Iterable[bytes], cursor: int, timeout: float
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         clock = asyncio.get_running_loop().time
         deadline = clock() + timeout
         bookmarks = _bookmark_times(clock(), deadline) if watch.options.bookmarks else iter(())
@@ -97,6 +115,7 @@ class Watches:
         streams = self._streams.setdefault(watch.resource.storage, {})
         streams[stream] = None
         unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
+        timer = stream.wake_at(next_bookmark)
         try:
             for batch in initial:
                 yield batch
@@ -114,12 +133,17 @@ class Watches:
                     yield b"".join(lines)
                 elif ended:
                     return
-                elif clock() >= next_bookmark:
+                elif stream.due:
+                    if next_bookmark >= deadline:
+                        return
                     next_bookmark = next(bookmarks, deadline)
+                    timer = stream.wake_at(next_bookmark)
                     yield watch.bookmark(cursor)
                 elif not changes:
-                    await _woken(stream.woken, next_bookmark - clock())
+                    await stream.woken.wait()
+                    stream.woken.clear()
         finally:
+            timer.cancel()
             unsubscribe()
             del streams[stream]
 
@@ -127,20 +151,6 @@ class Watches:
         """Ends the watches of a resource whose definition changed or went; their clients will ask anew."""
         for stream in self._streams.get(resource, {}):
             stream.end()
-
-
-async def _refused(status: Object) -> AsyncIterator[bytes]:
-    yield _line("ERROR", status)
-
-
-async def _woken(event: asyncio.Event, seconds: float) -> None:
-    """Waits for the event, ``seconds`` at most."""
-    try:
-        async with asyncio.timeout(max(seconds, 0)):
-            await event.wait()
-    except TimeoutError:
-        return
-    event.clear()
 
 
 def _bookmark_times(start: float, deadline: float) -> Iterator[float]:
