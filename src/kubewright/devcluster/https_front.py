@@ -3,6 +3,7 @@
 Guarantees
     Whatever the core answers goes out as it is: status, headers, body. A stream's headers and each of its chunks leave
     at once. A client that goes away ends the core's stream; so does stopping the front, with a clean end of the answer.
+    Of a stream whose client does not read no more than a chunk is held, and its connection ends after a while.
 Assumptions
     The core may be cancelled at any await. Nobody is told apart: whoever has the cluster's token, or one that the core
     has issued, may do everything.
@@ -45,6 +46,7 @@ __all__ = ["Core", "HttpsFront"]
 
 _LONGEST_LINE = 64 * 1024
 _STOP_SECONDS = 2.0
+_PATIENCE = 10.0  # seconds
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 """Headers that are this front's own business."""
 
@@ -59,6 +61,10 @@ class Core(Protocol):
         ...
 
 
+class _NotReadError(Exception):
+    """A client has not read what was sent to it for too long."""
+
+
 class HttpsFront:
     """Serves a core while its block runs: ``async with HttpsFront(core, credentials) as front: front.url``."""
 
@@ -69,14 +75,16 @@ class HttpsFront:
         *,
         host: str = "127.0.0.1",
         port: int = 0,
+        patience: float = _PATIENCE,
         log: Log | None = None,
     ) -> None:
-        """``port`` 0 takes a free one."""
+        """``port`` 0 takes a free one. ``patience`` is how many seconds a stream waits for a client that does not read."""
         self._core = core
         self._credentials = credentials
         self._token = credentials.token.encode()
         self._host = host
         self._port = port
+        self._patience = patience
         self._log = log or null_log()
         self._streams: set[asyncio.Timeout] = set()
         self._stopping = False
@@ -162,20 +170,29 @@ class HttpsFront:
             try:
                 async with self._until_stopped():
                     async for chunk in answer.chunks:
-                        await outgoing.write(chunk)
+                        await self._send(outgoing, chunk)
             except TimeoutError:
                 if not self._stopping:
                     raise
             await outgoing.write_eof()
         except ConnectionError:
             pass  # the client went away
+        except _NotReadError:
+            self._log.info("a client does not read and is dropped", path=incoming.rel_url.path)
+            _abort(incoming)
         except Exception:
             self._log.exception("the API server failed while streaming", path=incoming.rel_url.path)
-            if incoming.transport is not None:
-                incoming.transport.abort()  # so that the client does not take what it has for the whole
+            _abort(incoming)
         finally:
             await _close(answer.chunks)
         return outgoing
+
+    async def _send(self, outgoing: web.StreamResponse, chunk: bytes) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await outgoing.write(chunk)
+        except TimeoutError as error:
+            raise _NotReadError from error
 
     @asynccontextmanager
     async def _until_stopped(self) -> AsyncIterator[None]:
@@ -209,6 +226,12 @@ def _as_json(body: bytes, headers: dict[str, str]) -> bytes:
             return body  # the core refuses it
         headers["content-type"] = "application/json"
     return body
+
+
+def _abort(incoming: web.BaseRequest) -> None:
+    """Ends the connection so that the client does not take what it has for the whole."""
+    if incoming.transport is not None:
+        incoming.transport.abort()
 
 
 def _headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -130,7 +130,8 @@ class Watches:
                 cursor = changes[-1].revision if len(changes) == _BATCH else max(cursor, self._store.revision)
                 lines = [line for change in changes if (line := watch.line(change))]
                 if lines:
-                    yield b"".join(lines)
+                    for part in _batches(lines):
+                        yield part
                 elif ended:
                     return
                 elif stream.due:
@@ -170,7 +171,7 @@ def _stored_line(type: ChangeType, state: State) -> bytes:  # noqa: A002 - as ab
     return b'{"type":"%b","object":%b}\n' % (type.encode(), state.data)
 
 
-def _batches(lines: Iterable[bytes], end: bytes) -> Iterator[bytes]:
+def _batches(lines: Iterable[bytes], end: bytes = b"") -> Iterator[bytes]:
     """The lines put together, as many as make a good chunk."""
     waiting, size = [], 0
     for line in lines:

@@ -269,3 +269,36 @@ async def test_the_core_gets_a_protobuf_body_as_json() -> None:
     assert known.body == b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"x2"}}'
     assert known.headers["content-type"] == "application/json"
     assert (broken.body, broken.headers["content-type"]) == (b"broken", "application/vnd.kubernetes.protobuf")
+
+
+async def test_a_client_that_stops_reading_is_dropped_and_the_cores_stream_ends() -> None:
+    ended, chunk = asyncio.Event(), b"x" * 100_000 + b"\n"
+    sent = 0
+
+    async def endless(_request: HttpRequest) -> Answer:
+        async def chunks() -> AsyncIterator[bytes]:
+            nonlocal sent
+            try:
+                while True:
+                    yield chunk
+                    sent += 1
+            finally:
+                ended.set()
+
+        return StreamingResponse(200, {"content-type": "application/json"}, chunks())
+
+    async with HttpsFront(ScriptedCore(endless), CREDENTIALS, patience=0.2) as front, asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", front.port, ssl=trusting(), server_hostname="127.0.0.1", limit=1024
+        )
+        writer.write(f"GET /watch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {CREDENTIALS.token}\r\n\r\n".encode())
+        await ended.wait()
+        held = sent
+        async with session(front) as client, client.get("/watch") as response:
+            for _ in range(held + 10):  # who reads gets more than what was held for who does not
+                assert await response.content.readexactly(len(chunk)) == chunk
+            response.close()
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            await reader.readexactly((held + 10) * len(chunk))
+        writer.close()
+    assert held * len(chunk) < 16_000_000
