@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from kubewright.telemetry import new_log
+
+
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_line_has_its_message_level_and_the_values_bound_on_the_way() -> None:
+    stream = io.StringIO()
+    log = new_log("json", stream=stream).bind(component="kubelet")
+    log.bind(pod="web-0").info("started", attempt=2)
+    log.warning("slow")
+    first, second = lines(stream)
+    assert first.pop("timestamp")
+    assert first == {"msg": "started", "level": "info", "component": "kubelet", "pod": "web-0", "attempt": 2}
+    assert (second["msg"], second["component"], "pod" in second) == ("slow", "kubelet", False)
+
+
+def test_what_is_below_the_level_is_not_written() -> None:
+    stream = io.StringIO()
+    log = new_log("json", level="warning", stream=stream)
+    for write in (log.debug, log.info, log.warning, log.error):
+        write("said")
+    assert [line["level"] for line in lines(stream)] == ["warning", "error"]
+
+
+def test_an_exception_is_written_with_its_traceback() -> None:
+    stream = io.StringIO()
+    log = new_log("json", stream=stream).bind(request="GET /")
+    try:
+        int("nought")
+    except ValueError:
+        log.exception("failed")
+    (line,) = lines(stream)
+    assert (line["msg"], line["level"], line["request"]) == ("failed", "error", "GET /")
+    assert "ValueError: invalid literal" in line["exception"]
+
+
+def test_an_unknown_level_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="unknown log level 'loud'"):
+        new_log("json", level="loud")
