@@ -6,6 +6,8 @@ The older form is one document per group version. The newer one (KEP-3352) has e
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def _entries(resource: ServedResource) -> Iterable[Object]:
         "kind": info.kind,
         "verbs": list(resource.verbs),
         **_names(resource),
+        **_storage_version_hash(resource),
     }
     for subresource in resource.subresources:
         foreign = (subresource.group, subresource.version) != (info.group, info.version)
@@ -80,6 +83,15 @@ def _entries(resource: ServedResource) -> Iterable[Object]:
             "kind": subresource.kind,
             "verbs": list(subresource.verbs),
         }
+
+
+def _storage_version_hash(resource: ServedResource) -> Object:
+    """Tells a client that migrates stored objects when the version they are kept in changes."""
+    if "watch" not in resource.verbs:
+        return {}
+    group, _, version = (resource.storage_api_version or resource.info.api_version).rpartition("/")
+    digest = sha256(f"{group}/{version}/{resource.info.kind}".encode()).digest()
+    return {"storageVersionHash": b64encode(digest[:8]).decode()}
 
 
 def _names(resource: ServedResource) -> Object:

@@ -49,6 +49,7 @@ def test_a_group_version_lists_resources_and_their_subresources(catalog: Catalog
                 "verbs": verbs,
                 "shortNames": ["db"],
                 "categories": ["all"],
+                "storageVersionHash": "rCB8zC96Ocs=",
             },
             {
                 "name": "databases/status",
