@@ -46,12 +46,15 @@ def _check(value: JSON, shape: Shape, path: str) -> Iterator[str]:
 
 
 def _check_map(value: Object, shape: Shape, path: str) -> Iterator[str]:
+    undeclared = None
     for key, item in value.items():
         child = shape.property(key)
-        if child is None:
-            yield f"{path}.{key}: field not declared in schema"
-            return
-        yield from _check(item, child, f"{path}.{key}")
+        if child is not None:
+            yield from _check(item, child, f"{path}.{key}")
+        elif undeclared is None:
+            undeclared = key
+    if undeclared is not None:  # ends a server's check, which goes through a map in no order: the last to be told
+        yield f"{path}.{undeclared}: field not declared in schema"
 
 
 def _check_list(value: list[JSON], shape: Shape, path: str) -> Iterator[str]:

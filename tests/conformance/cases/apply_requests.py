@@ -101,6 +101,23 @@ async def misfit(w: World) -> None:
         await w.apply(PATH, _partial(**spec), label=json.dumps(spec))
 
 
+@case("apply", given="nothing", body="what does not fit the schema in several places")
+async def misfits(w: World) -> None:
+    """A server goes through maps in no order."""
+    broken = [{"name": "a", "count": "x"}, {"name": "a"}, {"count": 1}]
+    body = _partial(size="x", label=7, paused="yes", settings=["x"], order=[1, "x"], tags=["a", "a", {}], parts=broken)
+    for label, more in (
+        ("spec", {}),
+        ("metadata and status", {"metadata": {"name": "a", "labels": {"a": 1}}, "status": {"ready": "x", "phase": 1}}),
+        ("maps that are none", {"metadata": {"name": "a", "annotations": "x"}, "spec": 7}),
+    ):
+        answer = await w.apply(PATH, {**body, **more})
+        w.transcript.add(label, status=answer.status, lines=sorted(answer["message"].split("\n")))
+    many = _config_map(a="x")
+    answer = await w.apply(f"{CONFIG_MAPS}/a", {**many, "data": {"a": 1, "b": {}, "c": True, "d": "x"}})
+    w.transcript.add("ConfigMap", status=answer.status, lines=sorted(answer["message"].split("\n")))
+
+
 @case("apply", given="nothing", body="what fits the schema's types, but is invalid")
 async def invalid(w: World) -> None:
     for spec in ({"size": 200}, {}, {"size": 1, "label": "UPPER"}):

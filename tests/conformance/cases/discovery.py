@@ -15,7 +15,6 @@ _OLD = {
     "/apis/apps/v1": "controllerrevisions daemonsets deployments deployments/scale replicasets statefulsets",
     "/apis/events.k8s.io/v1": "events",
     "/apis/batch/v1": "jobs jobs/status",
-    "/apis/coordination.k8s.io/v1": "leases",
     "/apis/rbac.authorization.k8s.io/v1": "clusterrolebindings clusterroles rolebindings roles",
     "/apis/networking.k8s.io/v1": "networkpolicies",
     "/apis/storage.k8s.io/v1": "csinodes storageclasses volumeattachments",
