@@ -78,9 +78,8 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
             batch: list[WatchEvent[bytes]] = []
             failure: Exception | None = None
             try:
-                for line in splitter.feed(chunk):
-                    if line and not line.isspace():
-                        batch.append(_event(line))
+                # at a failure the batch keeps what it has so far
+                batch.extend(_event(line) for line in splitter.feed(chunk) if line and not line.isspace())
             except (ApiError, DecodeError) as error:
                 failure = error
             if batch:

@@ -55,11 +55,11 @@ async def test_what_came_before_a_failure_is_given_out() -> None:
     async def arriving() -> AsyncIterator[bytes]:
         yield b'{"type":"ADDED","object":{"a":1}}\n{"type":"ADDED","object":{"a":2}}\n<html>\n'
 
-    seen = []
+    seen: list[WatchEvent[bytes]] = []
     with pytest.raises(DecodeError):
         async for batch in WatchEvents(arriving()).batches():
-            seen.append(batch)
-    assert seen == [[WatchEvent("ADDED", b'{"a":1}'), WatchEvent("ADDED", b'{"a":2}')]]
+            seen += batch
+    assert seen == [WatchEvent("ADDED", b'{"a":1}'), WatchEvent("ADDED", b'{"a":2}')]
 
 
 async def test_other_spellings_of_a_line_are_read_too() -> None:
