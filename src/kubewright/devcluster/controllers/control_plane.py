@@ -14,6 +14,7 @@ from kubewright.devcluster.controllers.component import Component
 from kubewright.devcluster.controllers.deployment.controller import Deployments
 from kubewright.devcluster.controllers.disruption import DisruptionBudgets
 from kubewright.devcluster.controllers.endpoints import ServiceEndpoints
+from kubewright.devcluster.controllers.event_expiry import EventExpiry
 from kubewright.devcluster.controllers.garbage.collector import GarbageCollector
 from kubewright.devcluster.controllers.kubelet.kubelet import Kubelet
 from kubewright.devcluster.controllers.kubelet.node import keep_node
@@ -76,11 +77,13 @@ class ControlPlane:
         kubelet.beside(lambda: keep_node(kubelet, simulation))
         manager.beside(lambda: create_initial_objects(manager.client, simulation))
         self._components = (manager, scheduler, kubelet)
+        self._expiry = EventExpiry(store, clock=clock)
         self._collector = GarbageCollector(store, catalog, transport(), clock=clock, rng=rng, log=log)
 
     async def run(self) -> None:
         """Works until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._collector.run(), name="garbage collector")
+            tasks.create_task(self._expiry.run(), name="event expiry")
             for component in self._components:
                 tasks.create_task(component.run(), name=component.name)
