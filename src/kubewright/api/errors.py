@@ -11,12 +11,19 @@ __all__ = [
     "ApiError",
     "BadRequest",
     "Conflict",
+    "Expired",
     "Forbidden",
     "Gone",
+    "InternalError",
     "Invalid",
     "MethodNotAllowed",
+    "NotAcceptable",
     "NotFound",
+    "RequestEntityTooLarge",
     "ServerTimeout",
+    "ServiceUnavailable",
+    "StoreReadError",
+    "Timeout",
     "TooManyRequests",
     "Unauthorized",
     "UnsupportedMediaType",
@@ -50,14 +57,20 @@ class ApiError(Exception):
 
 
 class BadRequest(ApiError):
+    """The request makes no sense to the server; sending it again can't help."""
+
     reason, code = "BadRequest", 400
 
 
 class Unauthorized(ApiError):
+    """The server does not know who asks; credentials were renewed once already."""
+
     reason, code = "Unauthorized", 401
 
 
 class Forbidden(ApiError):
+    """The server knows who asks, and a role is missing."""
+
     reason, code = "Forbidden", 403
 
 
@@ -66,7 +79,15 @@ class NotFound(ApiError):
 
 
 class MethodNotAllowed(ApiError):
+    """The resource knows no such verb."""
+
     reason, code = "MethodNotAllowed", 405
+
+
+class NotAcceptable(ApiError):
+    """The server has none of the media types that were asked for."""
+
+    reason, code = "NotAcceptable", 406
 
 
 class AlreadyExists(ApiError):
@@ -80,12 +101,26 @@ class Conflict(ApiError):
 
 
 class Gone(ApiError):
+    """Something the server no longer has, and did not move."""
+
+    reason, code = "Gone", 410
+
+
+class Expired(Gone):
     """A resource version or continue token that the server no longer has; list again."""
 
-    reason, code = "Expired", 410
+    reason = "Expired"
+
+
+class RequestEntityTooLarge(ApiError):
+    """The body is larger than the server takes (3 MiB, or 1.5 MiB for etcd)."""
+
+    reason, code = "RequestEntityTooLarge", 413
 
 
 class UnsupportedMediaType(ApiError):
+    """The server does not read this content type here, such as a strategic merge patch of a custom resource."""
+
     reason, code = "UnsupportedMediaType", 415
 
 
@@ -94,13 +129,49 @@ class Invalid(ApiError):
 
     reason, code = "Invalid", 422
 
+    @property
+    def fields(self) -> dict[str, list[str]]:
+        """What is wrong with which field, by its path (``spec.replicas``); under "" what names no field."""
+        found: dict[str, list[str]] = {}
+        for cause in self.causes:
+            found.setdefault(cause.field or "", []).append(cause.message or cause.reason or "is not valid")
+        return found
+
 
 class TooManyRequests(ApiError):
+    """The server throttles, or a disruption budget refuses an eviction; `retry_after` says when to come back."""
+
     reason, code = "TooManyRequests", 429
 
 
+class InternalError(ApiError):
+    """The server failed, or an admission webhook did."""
+
+    reason, code = "InternalError", 500
+
+
 class ServerTimeout(ApiError):
-    reason, code = "ServerTimeout", 504
+    """The server could not do it in time and did nothing, as far as it knows; `retry_after` says when to come back."""
+
+    reason, code = "ServerTimeout", 500
+
+
+class StoreReadError(ApiError):
+    """The object can't be read from the server's storage, as after its encryption key was lost."""
+
+    reason, code = "StoreReadError", 500
+
+
+class ServiceUnavailable(ApiError):
+    """The server, or what it passed the request on to, is not there at the moment."""
+
+    reason, code = "ServiceUnavailable", 503
+
+
+class Timeout(ApiError):
+    """The server gave up; it may still do what was asked."""
+
+    reason, code = "Timeout", 504
 
 
 _CLASSES: tuple[type[ApiError], ...] = (
@@ -109,16 +180,24 @@ _CLASSES: tuple[type[ApiError], ...] = (
     Forbidden,
     NotFound,
     MethodNotAllowed,
-    AlreadyExists,
+    NotAcceptable,
     Conflict,
+    AlreadyExists,
     Gone,
+    Expired,
+    RequestEntityTooLarge,
     UnsupportedMediaType,
     Invalid,
     TooManyRequests,
+    InternalError,
     ServerTimeout,
+    StoreReadError,
+    ServiceUnavailable,
+    Timeout,
 )
-_BY_REASON = {cls.reason: cls for cls in _CLASSES} | {"Gone": Gone, "Timeout": ServerTimeout}
-_BY_CODE = {cls.code: cls for cls in _CLASSES if cls is not AlreadyExists}
+_BY_REASON = {cls.reason: cls for cls in _CLASSES}
+_BY_CODE = {cls.code: cls for cls in reversed(_CLASSES)}
+"""Of classes that share a code, the first one."""
 
 
 def api_error(status: Status) -> ApiError:

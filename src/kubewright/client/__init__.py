@@ -5,11 +5,20 @@ Start with `Client` (typed objects); `RestClient` is the same on raw JSON, `Tran
 """
 
 from kubewright.client.client import Client
-from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError
+from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError, ExecPlugin
 from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
 from kubewright.client.rest import RestClient
-from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse, Transport, TransportError
+from kubewright.client.transport import (
+    CredentialError,
+    HttpRequest,
+    HttpResponse,
+    StreamingResponse,
+    Transport,
+    TransportError,
+    UpgradeRefused,
+    WebSocket,
+)
 from kubewright.client.watch import WatchEvent
 
 __all__ = [
@@ -17,6 +26,8 @@ __all__ = [
     "Client",
     "ClusterConfig",
     "ConfigError",
+    "CredentialError",
+    "ExecPlugin",
     "HttpRequest",
     "HttpResponse",
     "HttpsTransport",
@@ -28,5 +39,7 @@ __all__ = [
     "StreamingResponse",
     "Transport",
     "TransportError",
+    "UpgradeRefused",
     "WatchEvent",
+    "WebSocket",
 ]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
 
-from kubewright.api import DecodeError, Status, StatusDetails, api_error, decode
+from kubewright.api import ApiError, DecodeError, Status, StatusDetails, api_error, decode
 from kubewright.client.transport import HttpResponse, StreamingResponse
 
-__all__ = ["body_or_error", "deleted_uid", "stream_error"]
+__all__ = ["body_or_error", "deleted_uid", "is_status", "refused_upgrade", "stream_error"]
 
 _LONGEST_ERROR = 64 * 1024
+
+_MARKUP = re.compile(r"<(style|script)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+"""What a proxy's page has between its words."""
 
 _REASONS = {
     400: "BadRequest",
@@ -20,11 +24,15 @@ _REASONS = {
     403: "Forbidden",
     404: "NotFound",
     405: "MethodNotAllowed",
+    406: "NotAcceptable",
     409: "Conflict",
     410: "Expired",
+    413: "RequestEntityTooLarge",
     415: "UnsupportedMediaType",
     422: "Invalid",
     429: "TooManyRequests",
+    500: "InternalError",
+    502: "ServiceUnavailable",
     503: "ServiceUnavailable",
     504: "Timeout",
 }
@@ -41,17 +49,25 @@ _kind = msgspec.json.Decoder(_Kind)
 def body_or_error(response: HttpResponse) -> bytes:
     if response.status < 400:
         return response.body
-    raise api_error(_status(response.status, response.headers, response.body))
+    raise api_error(_status(response.status, response.headers, response.body, response.refused_identity))
 
 
-async def stream_error(response: StreamingResponse) -> Exception:
+def refused_upgrade(response: HttpResponse) -> ApiError:
+    """The error of an answer where a WebSocket was asked for."""
+    if response.status >= 400:
+        return api_error(_status(response.status, response.headers, response.body, response.refused_identity))
+    message = f"the server answered HTTP {response.status} and opened no WebSocket; is there a proxy that knows none?"
+    return api_error(Status(status="Failure", code=response.status, message=message))
+
+
+async def stream_error(response: StreamingResponse) -> ApiError:
     """The error that a refused stream stands for."""
     body = b""
     async for chunk in response.chunks:
         body += chunk
         if len(body) > _LONGEST_ERROR:
             break
-    return api_error(_status(response.status, response.headers, body))
+    return api_error(_status(response.status, response.headers, body, response.refused_identity))
 
 
 def is_status(body: bytes) -> bool:
@@ -69,10 +85,12 @@ def deleted_uid(body: bytes) -> str | None:
     return details.uid if details else None
 
 
-def _status(code: int, headers: Mapping[str, str], body: bytes) -> Status:
+def _status(code: int, headers: Mapping[str, str], body: bytes, refused_identity: str) -> Status:
     status = _sent_status(body) or _made_up_status(code, body)
     if status.code is None:
         status.code = code
+    if refused_identity:
+        status.message = f"{refused_identity} (the server says: {status.message or 'nothing'})"
     after = headers.get("retry-after", "")
     if after.isdecimal():
         status.details = status.details or StatusDetails()
@@ -91,7 +109,7 @@ def _sent_status(body: bytes) -> Status | None:
 
 def _made_up_status(code: int, body: bytes) -> Status:
     """For answers that no API server's handler wrote: unknown paths, proxies, a server that is starting."""
-    text = body.decode(errors="replace").strip()
+    text = " ".join(_MARKUP.sub(" ", body.decode(errors="replace")).split())
     if code == 404:
         message = "the server could not find the requested resource"
     else:

@@ -29,6 +29,7 @@ from kubewright.client.requests import Fields, Labels, Propagation, address, del
 from kubewright.client.rest import Deleted, RestClient, Written
 from kubewright.client.transport import Transport
 from kubewright.client.watch import WatchEvent
+from kubewright.telemetry import Log
 
 __all__ = ["Client"]
 
@@ -56,10 +57,11 @@ class Client:
         clock: Clock | None = None,
         rng: random.Random | None = None,
         user_agent: str = "kubewright",
+        log: Log | None = None,
     ) -> None:
         self.field_manager = field_manager
         self.clock = clock or SystemClock()
-        self.rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=rng)
+        self.rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=rng, log=log)
 
     def observe(self, written: Written, deleted: Deleted | None = None) -> Callable[[], None]:
         """Hears of every write's result; returns what ends it. See `RestClient.observe`."""

@@ -6,33 +6,51 @@ aiohttp is imported when a transport is made, not before: it is the slowest impo
 from __future__ import annotations
 
 import asyncio
-import base64
 import io
 import os
 import socket
 import ssl
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from kubewright.api import Clock, SystemClock
-from kubewright.client.credentials import ClusterConfig, ConfigError, TokenFile
-from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse, TransportError
+from kubewright.client.authentication import Authentication
+from kubewright.client.credentials import ClusterConfig, ConfigError
+from kubewright.client.exec_credentials import Credential
+from kubewright.client.https_websocket import HttpsWebSocket, refusals_have_bodies
+from kubewright.client.proxies import proxy_for
+from kubewright.client.tls import TlsContexts
+from kubewright.client.transport import (
+    CredentialError,
+    HttpRequest,
+    HttpResponse,
+    StreamingResponse,
+    TransportError,
+    UpgradeRefused,
+    WebSocket,
+)
+from kubewright.telemetry import Log, null_log
 
 if TYPE_CHECKING:
     import aiohttp
+    from aiohttp import ClientHandlerType
     from aiohttp.client import _RequestContextManager
     from aiohttp.connector import AddrInfoType
-    from yarl import URL
 
-__all__ = ["HttpsTransport", "tls_context"]
+__all__ = ["HttpsTransport"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
 
 
 _LARGE = 512 * 1024
+_IDLE = 90.0
+"""Seconds that an idle connection is kept: less than load balancers and API servers keep it."""
+_AGAIN_UNASKED = frozenset({"PUT", "DELETE"})
+"""aiohttp repeats them on a fresh connection when a kept one breaks: they may then be done twice."""
+_LARGEST_MESSAGE = 64 * 1024 * 1024
 
 
 class HttpsTransport:
@@ -40,7 +58,8 @@ class HttpsTransport:
 
     Must be made, used and closed in one event loop. ``connect_timeout`` and ``request_timeout`` are seconds, the latter
     for a whole answer; a stream has no limit in total, and ``read_timeout`` bounds the silence within one (None: none,
-    TCP keep-alive notices a dead peer within a minute). Raises `ConfigError` for certificates that can't be used.
+    TCP keep-alive notices a dead peer within a minute). ``environ`` is where proxies are looked up. Raises `ConfigError`
+    for certificates and proxies that can't be used.
     """
 
     def __init__(
@@ -51,54 +70,130 @@ class HttpsTransport:
         request_timeout: float = 60.0,
         read_timeout: float | None = None,
         clock: Clock | None = None,
+        log: Log | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         import aiohttp  # noqa: PLC0415 - see the module's docstring
         from yarl import URL  # noqa: PLC0415 - comes with aiohttp
 
         self._config = config
-        self._url_class = URL
-        self._base = config.server.rstrip("/")
         self._clock = clock or SystemClock()
-        self._token_file = TokenFile(config.token_file) if config.token_file else None
-        self._whole = aiohttp.ClientTimeout(total=request_timeout, sock_connect=connect_timeout)
+        self._base = config.server.rstrip("/")
+        self._authentication = Authentication(config, clock=self._clock)
+        secure = self._base.startswith("https:")
+        self._tls = TlsContexts(config, now=self._clock.monotonic()) if secure else None
+        if secure and config.insecure_skip_tls_verify:
+            (log or null_log()).warning(
+                "the server's certificate is not verified (insecure-skip-tls-verify): anybody may pose as the server",
+                server=self._base,
+                source=config.source,
+            )
+        self._url = lru_cache(maxsize=4096)(
+            lambda path, query: URL(f"{self._base}{quote(path, safe=_PATH_SAFE)}{_encoded(query)}", encoded=True)
+        )
+        self._acting_as = [(name, value) for name, values in config.impersonate.items() for value in values]
+        if config.disable_compression:
+            self._acting_as.append(("accept-encoding", "identity"))
+        whole = aiohttp.ClientTimeout(total=request_timeout, sock_connect=connect_timeout)
         self._streamed = aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout, sock_read=read_timeout)
+        self._closing = aiohttp.ClientWSTimeout(ws_close=2.0)
         self._connection_lost: tuple[type[Exception], ...] = (aiohttp.ClientError, TimeoutError, OSError)
-        self._never_sent: tuple[type[Exception], ...] = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+        self._never_sent: tuple[type[Exception], ...] = (
+            aiohttp.ClientConnectorError,
+            aiohttp.ConnectionTimeoutError,
+            aiohttp.ClientHttpProxyError,
+        )
+        self._broken_off = (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError)
+        self._options: dict[str, Any] = {"server_hostname": config.tls_server_name, "ssl": False}
+        proxy = proxy_for(
+            self._base, config.proxy_url, os.environ if environ is None else environ, source=config.source
+        )
+        self._through = f" (through the proxy {proxy.url})" if proxy else ""
+        if proxy is not None:
+            self._options["proxy"] = proxy.url
+            if proxy.authorization:
+                self._options["proxy_headers"] = {"Proxy-Authorization": proxy.authorization}
+        connector = aiohttp.TCPConnector(
+            limit=0,  # each watch holds a connection
+            keepalive_timeout=_IDLE,
+            socket_factory=_kept_alive,
+        )
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0,  # each watch holds a connection
-                ssl=tls_context(config) if self._base.startswith("https:") else False,
-                socket_factory=_kept_alive,
-            ),
+            connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=True,
             trust_env=False,
             skip_auto_headers=("user-agent",),
+            timeout=whole,
+        )
+        self._websockets = aiohttp.ClientSession(
+            connector=connector,
+            connector_owner=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("user-agent",),
+            middlewares=(refusals_have_bodies,),
+            timeout=whole,
         )
 
     async def request(self, request: HttpRequest) -> HttpResponse:
+        credential = await self._authentication.credential()
+        answer = await self._exchange(request, credential)
+        if answer.status != 401:
+            return answer
+        renewed = await self._renewed(credential)
+        if renewed is not None:
+            answer = await self._exchange(request, renewed)
+        return answer if answer.status != 401 else _blamed(answer, self._refused())
+
+    async def _exchange(self, request: HttpRequest, credential: Credential) -> HttpResponse:
         try:
-            async with self._send(request, self._whole) as response:
+            async with self._send(request, credential) as response:
                 body = await response.read()
         except self._connection_lost as error:
             raise self._failure(request, error) from error
-        return self._answer(response, body)
+        return HttpResponse(response.status, _headers(response), body)
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[StreamingResponse]:
+        credential = await self._authentication.credential()
+        response = await self._opened(request, credential)
+        if response.status == 401:
+            renewed = await self._renewed_or_hang_up(credential, response)
+            if renewed is not None:
+                _hang_up(response)
+                response = await self._opened(request, renewed)
         try:
-            response = await self._send(request, self._streamed)
-        except self._connection_lost as error:
-            raise self._failure(request, error) from error
-        try:
-            self._note(response.status)
-            yield StreamingResponse(response.status, _headers(response), self._chunks(request, response))
+            refused = self._refused() if response.status == 401 else ""
+            yield StreamingResponse(response.status, _headers(response), self._chunks(request, response), refused)
         finally:
             _hang_up(response)
 
+    @asynccontextmanager
+    async def websocket(self, request: HttpRequest, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
+        credential = await self._authentication.credential()
+        try:
+            opened = await self._upgraded(request, protocols, credential)
+        except UpgradeRefused as refusal:
+            if refusal.response.status != 401:
+                raise
+            renewed = await self._renewed(credential)
+            if renewed is None:
+                raise UpgradeRefused(_blamed(refusal.response, self._refused())) from None
+            opened = await self._upgraded(request, protocols, renewed)
+        async with opened:
+            yield HttpsWebSocket(opened, request)
+
     async def close(self) -> None:
+        await self._authentication.close()
+        await self._websockets.close()
         await self._session.close()
         await asyncio.sleep(0)  # sockets are closed in the loop's next round, which may be its last
+
+    async def _opened(self, request: HttpRequest, credential: Credential) -> aiohttp.ClientResponse:
+        try:
+            return await self._send(request, credential, timeout=self._streamed)
+        except self._connection_lost as error:
+            raise self._failure(request, error) from error
 
     async def _chunks(self, request: HttpRequest, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:
@@ -107,42 +202,76 @@ class HttpsTransport:
         except self._connection_lost as error:
             raise self._failure(request, error) from error
 
-    def _send(self, request: HttpRequest, timeout: aiohttp.ClientTimeout) -> _RequestContextManager:
+    async def _upgraded(
+        self, request: HttpRequest, protocols: Sequence[str], credential: Credential
+    ) -> aiohttp.ClientWebSocketResponse:
+        try:
+            opened: aiohttp.ClientWebSocketResponse = await self._websockets.ws_connect(
+                self._url(request.path, request.query),
+                protocols=protocols,
+                headers=self._all_headers(request, credential),
+                timeout=self._closing,
+                max_msg_size=_LARGEST_MESSAGE,
+                **self._connection(credential),
+            )
+        except self._connection_lost as error:
+            raise self._failure(request, error) from error
+        return opened
+
+    def _send(self, request: HttpRequest, credential: Credential, **options: Any) -> _RequestContextManager:
+        if request.method in _AGAIN_UNASKED:
+            options["middlewares"] = (self._once,)
+        if request.body:
+            options["data"] = io.BytesIO(request.body) if len(request.body) > _LARGE else request.body
         return self._session.request(
             request.method,
-            self._url(request),
-            headers=[*request.headers.items(), *self._credentials()],
-            data=_payload(request.body),
-            timeout=timeout,
+            self._url(request.path, request.query),
+            headers=self._all_headers(request, credential),
             allow_redirects=False,
-            server_hostname=self._config.tls_server_name,
+            **self._connection(credential),
+            **options,
         )
 
-    def _url(self, request: HttpRequest) -> URL:
-        text = self._base + quote(request.path, safe=_PATH_SAFE)
-        if request.query:
-            text += "?" + urlencode(request.query, quote_via=quote)
-        return self._url_class(text, encoded=True)
-
-    def _credentials(self) -> list[tuple[str, str]]:
-        config = self._config
-        headers = [(name, value) for name, values in config.impersonate.items() for value in values]
-        if self._token_file is not None:
-            headers.append(("authorization", f"Bearer {self._token_file.token(self._clock.monotonic())}"))
-        elif config.token:
-            headers.append(("authorization", f"Bearer {config.token}"))
-        elif config.basic is not None:
-            pair = f"{config.basic.username}:{config.basic.password}".encode()
-            headers.append(("authorization", f"Basic {base64.b64encode(pair).decode()}"))
+    def _all_headers(self, request: HttpRequest, credential: Credential) -> list[tuple[str, str]]:
+        headers = [*request.headers.items(), *self._acting_as]
+        if credential.authorization is not None:
+            headers.append(("authorization", credential.authorization))
         return headers
 
-    def _answer(self, response: aiohttp.ClientResponse, body: bytes) -> HttpResponse:
-        self._note(response.status)
-        return HttpResponse(response.status, _headers(response), body)
+    def _connection(self, credential: Credential) -> dict[str, Any]:
+        """How to connect. A connection is used again only by who would make it alike, with the same TLS context."""
+        if self._tls is not None:
+            try:
+                self._options["ssl"] = self._tls.context(credential, self._clock.monotonic())
+            except ConfigError as error:
+                raise CredentialError(str(error)) from error
+        return self._options
 
-    def _note(self, status: int) -> None:
-        if status == 401 and self._token_file is not None:
-            self._token_file.refused()
+    async def _once(self, request: aiohttp.ClientRequest, send: ClientHandlerType) -> aiohttp.ClientResponse:
+        """A middleware that keeps aiohttp from sending a write again."""
+        try:
+            return await send(request)
+        except self._broken_off as error:
+            if isinstance(error, self._never_sent):
+                raise
+            raise _BrokenOffError(str(error) or "the server disconnected") from error
+
+    async def _renewed(self, refused: Credential) -> Credential | None:
+        """What to send a refused request with once more; None where nothing but the same is there."""
+        renewed = await self._authentication.renewed(refused)
+        if renewed is None and self._tls is not None and self._tls.reread(self._clock.monotonic()):
+            return refused  # with another client certificate, that is
+        return renewed
+
+    async def _renewed_or_hang_up(self, refused: Credential, response: aiohttp.ClientResponse) -> Credential | None:
+        try:
+            return await self._renewed(refused)
+        except BaseException:
+            _hang_up(response)
+            raise
+
+    def _refused(self) -> str:
+        return f"{self._config.identity} is not known to {self._base}: {self._authentication.remedy}"
 
     def _failure(self, request: HttpRequest, error: Exception) -> TransportError:
         sent = not isinstance(error, self._never_sent)
@@ -150,9 +279,22 @@ class HttpsTransport:
             what = "no answer in time" if sent else "no connection in time"
         else:
             what = _words(error)
+        if not sent:
+            what += self._through
+            if isinstance(error.__cause__ or error, ssl.SSLCertVerificationError) and self._tls is not None:
+                with suppress(ConfigError):
+                    self._tls.reread(self._clock.monotonic())  # the authority may be a new one
         return TransportError(
             f"{request.method} {self._base}{request.path}: {what}", may_be_applied=sent and request.method != "GET"
         )
+
+
+class _BrokenOffError(OSError):
+    """A connection that broke under a write, which may have arrived."""
+
+
+def _blamed(answer: HttpResponse, whom: str) -> HttpResponse:
+    return HttpResponse(answer.status, answer.headers, answer.body, whom)
 
 
 def _hang_up(response: aiohttp.ClientResponse) -> None:
@@ -174,9 +316,8 @@ def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _payload(body: bytes) -> io.BytesIO | bytes | None:
-    """Large bodies are sent piece by piece."""
-    return io.BytesIO(body) if len(body) > _LARGE else body or None
+def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    return f"?{urlencode(query, quote_via=quote)}" if query else ""
 
 
 def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
@@ -197,36 +338,3 @@ def _kept_alive(address: AddrInfoType) -> socket.socket:
         if hasattr(socket, option):  # not every system has them all
             made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
     return made
-
-
-def tls_context(config: ClusterConfig) -> ssl.SSLContext:
-    """What the configuration says about certificates. Raises `ConfigError`."""
-    context = ssl.create_default_context()
-    if config.insecure_skip_tls_verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    elif config.ca is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        try:
-            context.load_verify_locations(cadata=config.ca.decode("ascii"))
-        except (ssl.SSLError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{config.source}: the certificate authority can't be read: {error}") from error
-    if config.client_certificate is not None and config.client_key is not None:
-        _load_identity(context, config, config.client_certificate, config.client_key)
-    return context
-
-
-def _load_identity(context: ssl.SSLContext, config: ClusterConfig, certificate: bytes, key: bytes) -> None:
-    """OpenSSL takes them from files only: they exist for this moment, readable by us alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "identity.pem")
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(certificate.rstrip() + b"\n" + key)
-        try:
-            context.load_cert_chain(path, password=_no_password)
-        except (ssl.SSLError, ValueError) as error:
-            raise ConfigError(f"{config.source}: client certificate and key can't be used: {error}") from error
-
-
-def _no_password() -> str:
-    raise ValueError("the key is encrypted")

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from email.utils import parsedate_to_datetime
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
 
 from kubewright.api import Clock, Forbidden, ResourceInfo, SystemClock
-from kubewright.client.answers import body_or_error, deleted_uid, is_status, stream_error
+from kubewright.client.answers import body_or_error, deleted_uid, is_status, refused_upgrade, stream_error
 from kubewright.client.requests import Query, resource_path
-from kubewright.client.transport import HttpRequest, HttpResponse, Transport, TransportError
+from kubewright.client.retries import Retries
+from kubewright.client.server_warnings import ServerWarnings
+from kubewright.client.transport import (
+    HttpRequest,
+    HttpResponse,
+    Transport,
+    TransportError,
+    UpgradeRefused,
+    WebSocket,
+)
 from kubewright.client.watch import WatchEvents
+from kubewright.telemetry import Log, null_log
 
 __all__ = ["Deleted", "RestClient", "Written"]
 
@@ -24,9 +32,6 @@ Deleted = Callable[[ResourceInfo, str, str, str], None]
 """Called with namespace (empty for cluster-scoped kinds), name and UID of an object that a DELETE removed at once."""
 
 _JSON = "application/json"
-_READ_ATTEMPTS = 3
-_THROTTLED_ATTEMPTS = 5
-_LONGEST_WAIT = 30.0
 _ANSWERED_WITH_THE_OBJECT = frozenset({None, "status", "ephemeralcontainers", "resize", "approval", "finalize"})
 """Subresources whose answer is the whole object; a scale or an eviction is another kind."""
 
@@ -39,9 +44,13 @@ class RestClient:
     """Sends requests to one API server and turns its refusals into `ApiError`.
 
     Guarantees
-        A GET is tried again when the connection fails and when the server asks for patience. A write is sent once,
-        except when the server refused it with 429 and said when to come back. Every write passes `_write`, and who
-        observes hears of its result before the caller does.
+        A GET is tried again when the connection fails and when the server asks for patience. A write is sent again
+        only when it certainly did not arrive, or the server refused it with 429 and said when to come back. Every
+        write passes `_write`, and who observes hears of its result before the caller does. What the server warns of
+        is logged, once.
+    Assumptions
+        Deadlines are the caller's, by `asyncio.timeout`: whatever goes on here ends with them, waits between attempts
+        included. The server is not told of them, as they can't be read.
     Errors
         `ApiError` for what the server refuses, `TransportError` when it was not reached.
     """
@@ -53,11 +62,12 @@ class RestClient:
         user_agent: str = "kubewright",
         clock: Clock | None = None,
         rng: random.Random | None = None,
+        log: Log | None = None,
     ) -> None:
         self.transport = transport
         self._headers = {"user-agent": user_agent, "accept": _JSON}
-        self._clock = clock or SystemClock()
-        self._rng = rng or random.Random()
+        self._warnings = ServerWarnings(log or null_log())
+        self._retries = Retries(transport, clock=clock or SystemClock(), rng=rng or random.Random())
         self._observers: list[tuple[Written, Deleted | None]] = []
 
     def observe(self, written: Written, deleted: Deleted | None = None) -> Callable[[], None]:
@@ -156,11 +166,36 @@ class RestClient:
     ) -> AsyncIterator[WatchEvents]:
         """Opens one watch and closes it on leaving the block; it ends when the server ends it. Never tried again."""
         path = resource_path(info, namespace=namespace)
-        request = HttpRequest("GET", path, (("watch", "true"), *query), self._headers | {"accept": accept})
+        async with self.stream(path, (("watch", "true"), *query), accept=accept) as chunks:
+            yield WatchEvents(chunks)
+
+    @asynccontextmanager
+    async def stream(self, path: str, query: Query = (), *, accept: str = _JSON) -> AsyncIterator[AsyncIterator[bytes]]:
+        """A GET whose answer's body is read as it arrives, until the block is left. Never tried again."""
+        request = HttpRequest("GET", path, tuple(query), self._headers | {"accept": accept})
         async with self.transport.stream(request) as response:
+            if (warning := response.headers.get("warning")) is not None:
+                self._warnings.note(warning)
             if response.status >= 400:
                 raise await stream_error(response)
-            yield WatchEvents(response.chunks)
+            yield response.chunks
+
+    @asynccontextmanager
+    async def websocket(self, path: str, query: Query, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
+        """A WebSocket that speaks one of ``protocols``, until the block is left.
+
+        Raises `ApiError` where the server refuses, `TransportError` where it agreed to none of the protocols.
+        """
+        request = HttpRequest("GET", path, tuple(query), {"user-agent": self._headers["user-agent"]})
+        async with AsyncExitStack() as stack:
+            try:
+                socket = await stack.enter_async_context(self.transport.websocket(request, protocols))
+            except UpgradeRefused as refusal:
+                raise refused_upgrade(refusal.response) from None
+            if socket.protocol not in protocols:
+                known = ", ".join(protocols)
+                raise TransportError(f"GET {path}: the server speaks none of {known}", may_be_applied=False)
+            yield socket
 
     async def version(self) -> str:
         """The server's version, such as ``v1.36.4``, which it tells everybody."""
@@ -173,23 +208,19 @@ class RestClient:
             await self._read(HttpRequest("GET", "/api", (), self._headers))
 
     async def _read(self, request: HttpRequest) -> bytes:
-        failures = 0
-        while True:
-            try:
-                response = await self._throttled(request)
-            except TransportError:
-                failures += 1
-                if failures == _READ_ATTEMPTS:
-                    raise
-                await asyncio.sleep(self._rng.uniform(0.05, 0.1) * 2**failures)
-                continue
-            return body_or_error(response)
+        return body_or_error(await self._sent(request))
+
+    async def _sent(self, request: HttpRequest) -> HttpResponse:
+        response = await self._retries.send(request)
+        if (warning := response.headers.get("warning")) is not None:
+            self._warnings.note(warning)
+        return response
 
     async def _write(
         self, info: ResourceInfo, request: HttpRequest, *, namespace: str | None, name: str, subresource: str | None
     ) -> bytes:
         """The one way by which anything changes on the server."""
-        body = body_or_error(await self._throttled(request))
+        body = body_or_error(await self._sent(request))
         dry = any(parameter == "dryRun" for parameter, _ in request.query)
         if subresource in _ANSWERED_WITH_THE_OBJECT and not dry:
             self._tell(info, body, namespace or "", name)
@@ -203,26 +234,3 @@ class RestClient:
             for _, deleted in self._observers:
                 if deleted is not None:
                     deleted(info, namespace, name, uid)
-
-    async def _throttled(self, request: HttpRequest) -> HttpResponse:
-        """Sends, and sends again when the server refused to look at the request and said when to come back."""
-        for attempt in range(1, _THROTTLED_ATTEMPTS + 1):
-            response = await self.transport.request(request)
-            wait = self._asked_to_wait(request, response)
-            if wait is None or attempt == _THROTTLED_ATTEMPTS:
-                break
-            await asyncio.sleep(min(wait, _LONGEST_WAIT) * self._rng.uniform(1.0, 1.25))
-        return response
-
-    def _asked_to_wait(self, request: HttpRequest, response: HttpResponse) -> float | None:
-        """Seconds until the request may come again; None where it must not."""
-        answer_may_repeat = response.status == 429 or (request.method == "GET" and response.status >= 500)
-        text = response.headers.get("retry-after") if answer_may_repeat else None
-        if text is None:
-            return None
-        if text.isdecimal():
-            return float(text)
-        try:
-            return max(0.0, (parsedate_to_datetime(text) - self._clock.now()).total_seconds())
-        except (ValueError, TypeError):
-            return None

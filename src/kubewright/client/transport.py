@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from msgspec import Struct, field
 
-__all__ = ["HttpRequest", "HttpResponse", "StreamingResponse", "Transport", "TransportError"]
+__all__ = [
+    "CredentialError",
+    "HttpRequest",
+    "HttpResponse",
+    "StreamingResponse",
+    "Transport",
+    "TransportError",
+    "UpgradeRefused",
+    "WebSocket",
+]
 
 
 class HttpRequest(Struct, frozen=True):
@@ -30,6 +39,8 @@ class HttpResponse(Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     body: bytes
+    refused_identity: str = ""
+    """With status 401: who the server did not know, and what helps; for messages."""
 
 
 class StreamingResponse(Struct, frozen=True):
@@ -38,6 +49,7 @@ class StreamingResponse(Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     chunks: AsyncIterator[bytes]
+    refused_identity: str = ""
 
 
 class TransportError(Exception):
@@ -46,6 +58,41 @@ class TransportError(Exception):
     def __init__(self, message: str, *, may_be_applied: bool) -> None:
         super().__init__(message)
         self.may_be_applied = may_be_applied
+
+
+class CredentialError(TransportError):
+    """There is no credential to send: a plugin failed, or a token's file is gone. Nothing was sent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, may_be_applied=False)
+
+
+class UpgradeRefused(Exception):
+    """The server answered, and not with a WebSocket; ``response`` is its answer."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        super().__init__(f"HTTP {response.status}")
+        self.response = response
+
+
+class WebSocket(Protocol):
+    """Messages both ways. One task may receive while others send.
+
+    Errors: `TransportError` where the connection broke.
+    """
+
+    @property
+    def protocol(self) -> str:
+        """The subprotocol that the server chose; empty: none."""
+        ...
+
+    async def send(self, message: bytes) -> None:
+        """Waits while the peer does not read."""
+        ...
+
+    async def receive(self) -> bytes | None:
+        """The next message, text as UTF-8; None once the peer has closed."""
+        ...
 
 
 class Transport(Protocol):
@@ -59,6 +106,13 @@ class Transport(Protocol):
 
     def stream(self, request: HttpRequest) -> AbstractAsyncContextManager[StreamingResponse]:
         """Opens a streamed answer and closes it on leaving the block."""
+        ...
+
+    def websocket(self, request: HttpRequest, protocols: Sequence[str], /) -> AbstractAsyncContextManager[WebSocket]:
+        """Opens a WebSocket that speaks one of ``protocols``, dearest first, and closes it on leaving the block.
+
+        Raises `UpgradeRefused` where the server answers with anything else.
+        """
         ...
 
     async def close(self) -> None: ...

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse, TransportError
+from kubewright.client.transport import (
+    HttpRequest,
+    HttpResponse,
+    StreamingResponse,
+    TransportError,
+    UpgradeRefused,
+    WebSocket,
+)
 
 if TYPE_CHECKING:
     from kubewright.devcluster.api_server import ApiServer
@@ -43,6 +50,12 @@ class InProcessTransport:
             close = getattr(answer.chunks, "aclose", None)
             if close is not None:
                 await close()
+
+    @asynccontextmanager
+    async def websocket(self, request: HttpRequest, _protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
+        """The embedded cluster's pods run nothing to connect to: the server says so, and no WebSocket is opened."""
+        raise UpgradeRefused(await self.request(request))
+        yield  # a generator, like every transport's
 
     async def close(self) -> None:
         self._server = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 
-from kubewright.client import HttpRequest, HttpResponse, StreamingResponse, Transport
+from kubewright.client import HttpRequest, HttpResponse, StreamingResponse, Transport, WebSocket
 
 __all__ = ["RecordingTransport"]
 
@@ -31,6 +32,10 @@ class RecordingTransport:
     def stream(self, request: HttpRequest) -> AbstractAsyncContextManager[StreamingResponse]:
         self.requests.append(request)
         return self._inner.stream(request)
+
+    def websocket(self, request: HttpRequest, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
+        self.requests.append(request)
+        return self._inner.websocket(request, protocols)
 
     async def close(self) -> None:
         await self._inner.close()

@@ -11,6 +11,8 @@ from kubewright.api import (
     ObjectMeta,
     Resource,
     Status,
+    StatusCause,
+    StatusDetails,
     api_error,
     controller_of,
     micro_time,
@@ -126,9 +128,18 @@ def test_an_object_without_uid_owns_nothing() -> None:
         ("NotFound", 404, api_errors.NotFound),
         ("AlreadyExists", 409, api_errors.AlreadyExists),
         ("Conflict", 409, api_errors.Conflict),
-        ("Expired", 410, api_errors.Gone),
+        ("Expired", 410, api_errors.Expired),
         ("Gone", 410, api_errors.Gone),
-        ("Timeout", 504, api_errors.ServerTimeout),
+        ("Timeout", 504, api_errors.Timeout),
+        ("ServerTimeout", 500, api_errors.ServerTimeout),
+        ("InternalError", 500, api_errors.InternalError),
+        ("StoreReadError", 500, api_errors.StoreReadError),
+        ("ServiceUnavailable", 503, api_errors.ServiceUnavailable),
+        ("NotAcceptable", 406, api_errors.NotAcceptable),
+        ("RequestEntityTooLarge", 413, api_errors.RequestEntityTooLarge),
+        ("Unknown", 500, api_errors.InternalError),
+        (None, 410, api_errors.Gone),
+        (None, 504, api_errors.Timeout),
         (None, 409, api_errors.Conflict),
         (None, 404, api_errors.NotFound),
         ("Strange", 418, api_errors.ApiError),
@@ -140,6 +151,27 @@ def test_a_status_becomes_the_most_specific_error(
     error = api_error(Status(reason=reason, code=code, message="why"))
     assert type(error) is expected
     assert str(error) == "why"
+
+
+def test_an_expired_resource_version_is_gone_too() -> None:
+    with pytest.raises(api_errors.Gone, match="why"):
+        raise api_error(Status(reason="Expired", code=410, message="why"))
+
+
+def test_what_is_invalid_is_told_by_field() -> None:
+    causes = [
+        StatusCause(reason="FieldValueInvalid", message="must be positive", field="spec.replicas"),
+        StatusCause(reason="FieldValueInvalid", message="must be even", field="spec.replicas"),
+        StatusCause(reason="FieldValueRequired", field="spec.engine"),
+        StatusCause(message="no"),
+    ]
+    error = api_error(Status(reason="Invalid", code=422, message="why", details=StatusDetails(causes=causes)))
+    assert isinstance(error, api_errors.Invalid)
+    assert error.fields == {
+        "spec.replicas": ["must be positive", "must be even"],
+        "spec.engine": ["FieldValueRequired"],
+        "": ["no"],
+    }
 
 
 def test_micro_time_always_has_six_digits() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,15 @@ import msgspec
 import pytest
 
 from kubewright.api import JSON, Model, Resource, field, resource
-from kubewright.client import Client, HttpRequest, HttpResponse, StreamingResponse, TransportError
+from kubewright.client import (
+    Client,
+    HttpRequest,
+    HttpResponse,
+    StreamingResponse,
+    TransportError,
+    UpgradeRefused,
+    WebSocket,
+)
 
 
 class Item(Model):
@@ -73,11 +81,19 @@ class Script:
         self.open_streams += 1
         try:
             if isinstance(answer, HttpResponse):
-                yield StreamingResponse(answer.status, answer.headers, _each([answer.body]))
+                chunks = _each([answer.body])
+                yield StreamingResponse(answer.status, answer.headers, chunks, answer.refused_identity)
             else:
                 yield StreamingResponse(200, {}, _each(answer))
         finally:
             self.open_streams -= 1
+
+    @asynccontextmanager
+    async def websocket(self, request: HttpRequest, protocols: Sequence[str], /) -> AsyncIterator[WebSocket]:
+        answer = self._next(request)
+        assert isinstance(answer, HttpResponse)
+        raise UpgradeRefused(answer)
+        yield
 
     def _next(self, request: HttpRequest) -> HttpResponse | list[bytes]:
         self.requests.append(request)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kubewright.client import BasicAuth, ClusterConfig, ConfigError
-from kubewright.client.credentials import TokenFile
+from kubewright.client import BasicAuth, ClusterConfig, ConfigError, ExecPlugin
 from kubewright.client.kubeconfig import KubeconfigError, in_cluster, load, load_kubeconfig
 
 PEM = b"-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"
+V1 = "client.authentication.k8s.io/v1"
 DATA = base64.b64encode(PEM).decode()
 
 
@@ -44,7 +44,7 @@ def test_a_file_gives_server_identity_and_namespace(tmp_path: Path) -> None:
         context=", namespace: ns",
     )
     assert load(path) == ClusterConfig(
-        server="https://c:6443", ca=PEM, tls_server_name="inner", token="t", namespace="ns", source=str(path)
+        server="https://c:6443", ca=PEM, tls_server_name="inner", token="t", namespace="ns", user="u", source=str(path)
     )
 
 
@@ -59,18 +59,94 @@ def test_files_are_found_beside_the_kubeconfig_that_names_them(tmp_path: Path) -
             user="client-certificate: pki/me.pem, client-key: pki/key.pem, tokenFile: pki/token",
         )
     )
-    assert (config.ca, config.client_certificate, config.client_key) == (PEM, PEM, PEM)
-    assert config.token_file == tmp_path / "pki" / "token"
+    pki = tmp_path / "pki"
+    assert (config.ca_file, config.client_certificate_file, config.client_key_file, config.token_file) == (
+        pki / "ca.pem",
+        pki / "me.pem",
+        pki / "key.pem",
+        pki / "token",
+    )
+    assert (config.ca, config.client_certificate, config.client_key) == (None, None, None)
+
+
+def test_inline_data_goes_before_a_file(tmp_path: Path) -> None:
+    cluster = f"server: https://c, certificate-authority: nope.pem, certificate-authority-data: {DATA}"
+    config = load(kubeconfig(tmp_path / "config", cluster=cluster))
+    assert (config.ca, config.ca_file) == (PEM, None)
+
+
+def test_a_proxy_and_no_compression_may_be_asked_for(tmp_path: Path) -> None:
+    cluster = "server: 'https://[fd00::1]:6443', proxy-url: 'https://p:3128', disable-compression: true"
+    config = load(kubeconfig(tmp_path / "config", cluster=cluster))
+    assert (config.server, config.proxy_url, config.disable_compression) == (
+        "https://[fd00::1]:6443",
+        "https://p:3128",
+        True,
+    )
+
+
+def test_a_plugin_is_found_beside_the_kubeconfig_or_in_path(tmp_path: Path) -> None:
+    cluster = "server: https://c, extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: a}}]"
+    config = load(
+        kubeconfig(
+            tmp_path / "config",
+            cluster=cluster,
+            user="exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/log-in, args: [a, b], "
+            "env: [{name: K, value: v}], installHint: get it, provideClusterInfo: true, interactiveMode: Never}",
+        )
+    )
+    assert config.exec == ExecPlugin(
+        api_version="client.authentication.k8s.io/v1",
+        command=str(tmp_path / "bin" / "log-in"),
+        args=("a", "b"),
+        env=(("K", "v"),),
+        install_hint="get it",
+        provide_cluster_info=True,
+        interactive_mode="Never",
+        cluster_extension={"audience": "a"},
+    )
+    old = load(
+        kubeconfig(tmp_path / "old", user="exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: log-in}")
+    )
+    assert old.exec is not None
+    assert (old.exec.command, old.exec.interactive_mode) == ("log-in", "IfAvailable")
+
+
+def test_secrets_are_not_shown(tmp_path: Path) -> None:
+    user = (
+        "exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Never, "
+        "args: [hunter2], env: [{name: P, value: hunter2}]}"
+    )
+    cluster = "server: https://c, proxy-url: 'http://me:hunter2@p'"
+    users = (user, "token: hunter2", "username: joe, password: hunter2")
+    for each in users:
+        config = load(kubeconfig(tmp_path / "config", user=each, cluster=cluster))
+        for text in (repr(config), str(config), repr(config.basic), repr(config.exec)):
+            assert "hunter2" not in text
+
+
+def test_broken_yaml_is_not_quoted(tmp_path: Path) -> None:
+    path = write(tmp_path / "config", "users: [{name: u, user: {token: hunter2]}\n")
+    with pytest.raises(KubeconfigError, match="is not YAML: .*line 1, column") as caught:
+        load(path)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 def test_users_may_have_passwords_and_act_as_others(tmp_path: Path) -> None:
-    user = "username: joe, password: pw, as: admin, as-groups: [a, b], as-user-extra: {Reason: [r]}"
+    user = (
+        "username: joe, password: pw, as: admin, as-uid: '7', as-groups: [a, b], "
+        "as-user-extra: {Reason: [r, s], acme.com/project: [p], 'größe %': [l]}"
+    )
     config = load(kubeconfig(tmp_path / "config", user=user))
     assert config.basic == BasicAuth("joe", "pw")
     assert config.impersonate == {
         "impersonate-user": ("admin",),
         "impersonate-group": ("a", "b"),
-        "impersonate-extra-reason": ("r",),
+        "impersonate-uid": ("7",),
+        "impersonate-extra-reason": ("r", "s"),
+        "impersonate-extra-acme.com%2Fproject": ("p",),
+        "impersonate-extra-gr%C3%B6%C3%9Fe%20%25": ("l",),
     }
 
 
@@ -106,8 +182,33 @@ def test_home_comes_last(tmp_path: Path) -> None:
         ({"cluster": "server: 'https://'"}, r"server is 'https://': it should be an address"),
         ({"cluster": "server: 'https://me:secret@c'"}, r"server has a user name in it: credentials belong under users"),
         ({"user": 'token: "a\\nb"'}, r"users\[u\]\.user\.token has blanks or line breaks in it"),
-        ({"cluster": "server: https://c, proxy-url: http://p"}, r"cluster\.proxy-url: proxies are not supported"),
-        ({"user": "exec: {command: x}"}, r"users\[u\]\.user\.exec: credential plugins are not supported"),
+        ({"cluster": "server: https://c, proxy-url: socks5://p:1"}, r"cluster\.proxy-url: socks5 proxies are not supp"),
+        (
+            {"cluster": "server: https://c, proxy-url: p:3128"},
+            r"cluster\.proxy-url can't be used: it should be an addr",
+        ),
+        (
+            {"cluster": f"server: https://c, insecure-skip-tls-verify: true, certificate-authority-data: {DATA}"},
+            r"clusters\[c\]\.cluster: certificate-authority and insecure-skip-tls-verify contradict",
+        ),
+        ({"user": "token: t, username: joe"}, r"users\[u\]\.user: token and username can't both be used"),
+        ({"user": "as-groups: [a]"}, r"users\[u\]\.user\.as is missing: as-uid, as-groups"),
+        ({"user": "auth-provider: {name: gcp}"}, r"user\.auth-provider 'gcp': .*use an exec plugin instead"),
+        ({"user": f"exec: {{apiVersion: {V1}}}"}, r"users\[u\]\.user\.exec\.command is missing"),
+        ({"user": "exec: {command: x}"}, r"user\.exec\.apiVersion is missing: it must be one of client\.auth.*/v1, cl"),
+        (
+            {"user": "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}"},
+            r"exec\.apiVersion is 'client\.authentication\.k8s\.io/v1alpha1': it must be one of",
+        ),
+        ({"user": f"exec: {{command: x, apiVersion: {V1}}}"}, r"user\.exec\.interactiveMode is missing: .*/v1 needs"),
+        (
+            {"user": f"exec: {{command: x, apiVersion: {V1}, interactiveMode: Maybe}}"},
+            r"exec\.interactiveMode is 'Maybe': use Never, IfAvailable, Always",
+        ),
+        (
+            {"user": f"exec: {{command: x, apiVersion: {V1}, interactiveMode: Never, env: [{{value: v}}]}}"},
+            r"user\.exec\.env\[0\]\.name is missing",
+        ),
         ({"user": f"client-certificate-data: {DATA}"}, r"users\[u\]\.user\.client-key is missing"),
         ({"user": "client-key-data: '%%%'"}, r"users\[u\]\.user\.client-key-data is not base64"),
         ({"user": "client-key-data: QUJD"}, r"users\[u\]\.user\.client-key-data holds no PEM"),
@@ -160,7 +261,8 @@ def service_account(tmp_path: Path) -> Path:
 def test_a_pod_uses_its_service_account(service_account: Path) -> None:
     environ = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "6443"}
     config = in_cluster(environ=environ, service_account=service_account)
-    assert (config.server, config.ca, config.namespace) == ("https://[fd00::1]:6443", PEM, "ns")
+    assert (config.server, config.namespace) == ("https://[fd00::1]:6443", "ns")
+    assert config.ca_file == service_account / "ca.crt"
     assert config.token_file == service_account / "token"
 
 
@@ -172,22 +274,18 @@ def test_what_a_pod_lacks_is_named(service_account: Path) -> None:
         in_cluster(environ={"KUBERNETES_SERVICE_HOST": "h"}, service_account=service_account)
 
 
-def test_a_token_file_is_read_again_when_it_is_old_or_was_refused(service_account: Path) -> None:
-    path = service_account / "token"
-    file = TokenFile(path)
-    assert file.token(0.0) == "t"
-    path.write_text("t2")
-    assert file.token(59.0) == "t"
-    assert file.token(60.0) == "t2"
-    path.write_text("t3")
-    file.refused()
-    assert file.token(61.0) == "t3"
-    path.unlink()  # it is being replaced
-    assert file.token(200.0) == "t3"
+def test_an_entry_is_never_put_together_from_two_files(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", "current-context: x\nusers: [{name: u, user: {as: joe}}]\n")
+    two = kubeconfig(tmp_path / "two", user="token: second")
+    config = load(environ={"KUBECONFIG": f"{one}{os.pathsep}{os.pathsep}{two}"})
+    assert (config.token, config.impersonate) == (None, {"impersonate-user": ("joe",)})
 
 
-def test_a_token_file_must_hold_a_token(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nope: No such file"):
-        TokenFile(tmp_path / "nope").token(0.0)
-    with pytest.raises(ConfigError, match="is empty"):
-        TokenFile(write(tmp_path / "empty", "\n")).token(0.0)
+def test_files_are_found_beside_the_file_that_won(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    one = write(tmp_path / "a" / "config", "users: [{name: u, user: {tokenFile: token}}]\n")
+    two = kubeconfig(tmp_path / "b" / "config")
+    config = load(environ={"KUBECONFIG": f"{one}{os.pathsep}{two}"})
+    assert config.token_file == tmp_path / "a" / "token"
+    assert config.source == str(one)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from kubewright.api import (
     AlreadyExists,
@@ -11,11 +14,13 @@ from kubewright.api import (
     Forbidden,
     NotFound,
     ResourceInfo,
-    ServerTimeout,
+    ServiceUnavailable,
+    Timeout,
     TooManyRequests,
+    Unauthorized,
     resource_info,
 )
-from kubewright.client import Client, TransportError
+from kubewright.client import Client, CredentialError, TransportError
 from tests.unit.client.conftest import Script, Widget, answer, refusal, widget
 
 WIDGETS = resource_info(Widget)
@@ -43,6 +48,29 @@ async def test_a_write_is_never_sent_twice_when_the_connection_fails(client: Cli
         await client.rest.create(WIDGETS, b"{}", namespace="ns")
     assert caught.value.may_be_applied
     assert len(script.requests) == 1
+
+
+async def test_a_write_that_was_not_sent_comes_again(client: Client, script: Script, slept: list[float]) -> None:
+    script.will_answer(REFUSED, REFUSED, answer(widget(), 201))
+    await client.rest.create(WIDGETS, b"{}", namespace="ns")
+    assert len(slept) == 2
+    script.will_answer(REFUSED, TransportError("connection reset", may_be_applied=True))
+    with pytest.raises(TransportError, match="connection reset"):
+        await client.rest.create(WIDGETS, b"{}", namespace="ns")
+
+
+async def test_without_a_credential_nothing_is_tried_again(client: Client, script: Script) -> None:
+    script.will_answer(CredentialError("no credential"))
+    with pytest.raises(CredentialError, match="no credential"):
+        await client.rest.get(WIDGETS, "a", namespace="ns")
+    assert len(script.requests) == 1
+
+
+async def test_waiting_ends_at_the_deadline(client: Client, script: Script) -> None:
+    script.will_answer(refusal(429, "TooManyRequests", retry_after="30"))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await client.rest.get(WIDGETS, "a", namespace="ns")
 
 
 async def test_a_throttled_write_comes_again_when_it_was_told_to(
@@ -90,7 +118,7 @@ async def test_an_overloaded_server_is_asked_again_for_reads_only(
 
 @pytest.mark.parametrize(
     ("code", "reason", "error"),
-    [(403, "Forbidden", Forbidden), (409, "AlreadyExists", AlreadyExists), (504, "Timeout", ServerTimeout)],
+    [(403, "Forbidden", Forbidden), (409, "AlreadyExists", AlreadyExists), (504, "Timeout", Timeout)],
 )
 async def test_a_refusal_is_an_exception_by_reason(
     client: Client, script: Script, code: int, reason: str, error: type[ApiError]
@@ -104,9 +132,32 @@ async def test_answers_of_no_api_server_become_errors_too(client: Client, script
     script.will_answer(answer(b"404 page not found\n", 404))
     with pytest.raises(NotFound, match="the server could not find the requested resource"):
         await client.rest.get(WIDGETS, "a", namespace="ns")
-    script.will_answer(answer(b"<html>Bad gateway</html>", 502))
-    with pytest.raises(ApiError, match=r"HTTP 502 \(Bad Gateway\): <html>Bad gateway"):
+    script.will_answer(answer(b"<html><style>a {}</style><h1>Bad\ngateway</h1><hr>nginx</html>", 502))
+    with pytest.raises(ServiceUnavailable, match=r"HTTP 502 \(Bad Gateway\): Bad gateway nginx$"):
         await client.rest.get(WIDGETS, "a", namespace="ns")
+    script.will_answer(answer(b"\xff", 599))
+    with pytest.raises(ApiError, match=r"HTTP 599 \(unknown status\): "):
+        await client.rest.get(WIDGETS, "a", namespace="ns")
+
+
+async def test_who_is_not_known_is_named(client: Client, script: Script) -> None:
+    refused = replace(refusal(401, "Unauthorized", "Unauthorized"), refused_identity="user 'u' of f is not known")
+    script.will_answer(refused, refused, refused)
+    with pytest.raises(Unauthorized, match=r"^user 'u' of f is not known \(the server says: Unauthorized\)$"):
+        await client.rest.get(WIDGETS, "a", namespace="ns")
+    with pytest.raises(Unauthorized, match="user 'u' of f"):
+        async with client.rest.watch(WIDGETS):
+            pytest.fail("a refused watch was opened")
+    with pytest.raises(Unauthorized, match="user 'u' of f"):
+        async with client.rest.websocket("/x", (), ("p",)):
+            pytest.fail("a refused WebSocket was opened")
+
+
+async def test_an_answer_where_a_websocket_was_wanted_is_an_error(client: Client, script: Script) -> None:
+    script.will_answer(answer(b"hello", 200))
+    with pytest.raises(ApiError, match="answered HTTP 200 and opened no WebSocket; is there a proxy"):
+        async with client.rest.websocket("/x", (), ("p",)):
+            pytest.fail("no WebSocket was opened")
 
 
 async def test_a_refused_watch_raises_and_is_closed(client: Client, script: Script) -> None:

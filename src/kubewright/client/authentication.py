@@ -1,0 +1,86 @@
+"""`Authentication`: the credential that goes with each request, renewed as it expires or is refused."""
+
+from __future__ import annotations
+
+import base64
+
+from kubewright.api import Clock
+from kubewright.client.credentials import ClusterConfig, ConfigError
+from kubewright.client.exec_credentials import Credential, ExecCredentials
+from kubewright.client.renewed_file import RenewedFile
+from kubewright.client.transport import CredentialError
+
+__all__ = ["Authentication"]
+
+_KEEP_TOKEN = 60.0
+
+
+class Authentication:
+    """Guarantees
+        Callers that come at the same time share one renewal; a plugin never blocks the event loop.
+    Errors
+        `CredentialError` where there is no credential to send.
+    """
+
+    def __init__(self, config: ClusterConfig, *, clock: Clock) -> None:
+        self._clock = clock
+        self._identity = config.identity
+        self._token_file: RenewedFile | None = None
+        self._plugin: ExecCredentials | None = None
+        self._current = Credential()
+        if config.token_file is not None:
+            self._token_file = RenewedFile(config.token_file, "token file", keep=_KEEP_TOKEN)
+        elif config.token:
+            self._current = Credential(f"Bearer {config.token}")
+        elif config.basic is not None:
+            pair = f"{config.basic.username}:{config.basic.password}".encode()
+            self._current = Credential(f"Basic {base64.b64encode(pair).decode()}")
+        elif config.exec is not None:
+            self._plugin = ExecCredentials(config, config.exec, clock=clock)
+        self.remedy = _remedy(config)
+
+    async def credential(self) -> Credential:
+        if self._plugin is not None:
+            return await self._plugin.credential()
+        if self._token_file is not None:
+            return self._from_file(self._token_file)
+        return self._current
+
+    async def renewed(self, refused: Credential) -> Credential | None:
+        """Another credential than the one that the server did not take; None where there is no other."""
+        if self._plugin is not None:
+            return await self._plugin.renewed(refused)
+        if self._token_file is not None:
+            self._token_file.reread()
+            current = self._from_file(self._token_file)
+            return None if current is refused else current
+        return None
+
+    async def close(self) -> None:
+        if self._plugin is not None:
+            await self._plugin.close()
+
+    def _from_file(self, file: RenewedFile) -> Credential:
+        try:
+            authorization = f"Bearer {file.content(self._clock.monotonic()).decode('ascii')}"
+        except (ConfigError, UnicodeDecodeError) as error:
+            why = str(error) if isinstance(error, ConfigError) else f"token file {file.path} holds no token"
+            raise CredentialError(f"no credential for {self._identity}: {why}") from None
+        if authorization != self._current.authorization:
+            self._current = Credential(authorization)
+        return self._current
+
+
+def _remedy(config: ClusterConfig) -> str:
+    """What helps where the server does not know us."""
+    if config.token_file is not None:
+        return f"see whether {config.token_file} holds a token of this cluster"
+    if config.token:
+        return "get a new token; this one is expired, or another cluster's"
+    if config.basic is not None:
+        return "API servers since 1.19 know no passwords; use a token, a client certificate or an exec plugin"
+    if config.exec is not None:
+        return f"log in anew with what {config.exec.command!r} belongs to"
+    if config.client_certificate or config.client_certificate_file:
+        return "see whether the client certificate is expired, or another cluster's"
+    return "it has no credentials; add a token, a client certificate or an exec plugin"
