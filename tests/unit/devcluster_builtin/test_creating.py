@@ -42,6 +42,14 @@ def newer(answered: Object) -> Object:
             metadata["generation"] = 1
         case "Namespace":
             metadata["labels"] = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": metadata["name"]}
+        case "Service" if answered["spec"]["type"] != "ExternalName":
+            by_hand = answered["spec"].get("clusterIP") == "None" and "selector" not in answered["spec"]
+            since = {
+                "internalTrafficPolicy": "Cluster",
+                "ipFamilies": ["IPv4", "IPv6"] if by_hand else ["IPv4"],
+                "ipFamilyPolicy": "RequireDualStack" if by_hand else "SingleStack",
+            }
+            found["spec"] = {**since, **answered["spec"]}
         case "StatefulSet":
             found["status"] = {"availableReplicas": 0, **answered["status"]}
     return {**found, "metadata": metadata}

@@ -7,6 +7,8 @@ import random
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from kubewright.devcluster.builtin.ip_families import allocate_families, inherit_families
+
 __all__ = ["allocate", "inherit"]
 
 Json = dict[str, Any]
@@ -24,6 +26,7 @@ def allocate(service: Json, others: Iterable[Json], rng: random.Random, *, addre
         spec["clusterIPs"] = [spec["clusterIP"]]
     elif spec.get("clusterIPs") and not spec.get("clusterIP"):
         spec["clusterIP"] = spec["clusterIPs"][0]
+    allocate_families(spec)
     if address and spec.get("type") != "ExternalName" and not spec.get("clusterIP"):
         taken = {address for other in others for address in (other.get("spec") or {}).get("clusterIPs") or ()}
         spec["clusterIP"] = _address(taken, rng)
@@ -54,6 +57,7 @@ def inherit(service: Json, old: Json) -> None:
     """Keeps what was allocated before where an update leaves it out, and drops what the new type can't have."""
     spec, before = service["spec"], old.get("spec") or {}
     kind, previous = spec.get("type"), before.get("type")
+    inherit_families(spec, before)
     external = "ExternalName"
     if kind == external and previous != external:
         if spec.get("clusterIP") == before.get("clusterIP"):

@@ -18,6 +18,7 @@ from kubewright.devcluster.builtin.checks import (
     selector,
 )
 from kubewright.devcluster.builtin.go_values import invalid_go, strings
+from kubewright.devcluster.builtin.ip_families import family_errors
 from kubewright.devcluster.naming import dns_label_errors, dns_subdomain_errors
 from kubewright.schema.errors import FieldError, duplicate, forbidden, invalid, not_supported, required
 from kubewright.schema.go_text import quoted
@@ -54,6 +55,7 @@ def service(obj: Json, old: Json | None) -> Errors:
         if not wrong and ipaddress.ip_address(address).is_loopback:
             yield invalid(f"spec.externalIPs[{index}]", address, "may not be in the loopback range (127.0.0.0/8)")
     yield from _type(spec, kind)
+    yield from family_errors(spec)
     if old is not None:
         yield from _service_update(spec, old.get("spec") or {})
 
@@ -123,6 +125,8 @@ def _type(spec: Json, kind: str) -> Errors:
             yield invalid(where, policy, "ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service")
         elif policy not in {"Cluster", "Local"}:
             yield invalid(where, policy, "ExternalTrafficPolicy must be empty, Cluster or Local")
+    if spec.get("internalTrafficPolicy") is not None:
+        yield from one_of(spec, "internalTrafficPolicy", "spec", ("Cluster", "Local"))
 
 
 def _service_update(spec: Json, before: Json) -> Errors:
