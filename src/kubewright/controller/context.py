@@ -176,13 +176,24 @@ class Context:
         """A fresh copy from the cache, None where there is no such object. The namespace defaults to the object's."""
         return self._env.informer(kind).get(self._namespace(kind, namespace), name)
 
-    def list(self, kind: type[R], *, namespace: str | None = None, labels: Labels = None) -> list[R]:
+    def list(
+        self,
+        kind: type[R],
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        index: tuple[str, str] | None = None,
+    ) -> list[R]:
         """Fresh copies from the cache, by label selector. The namespace defaults to the object's.
+
+        ``index`` is an index of the kind's informer and the wanted value. Raises KeyError for one that it lacks.
 
         An object that does not fit ``kind`` is left out, and the log says so: it must not hide all others.
         """
         found = []
-        for entry in self._env.informer(kind).entries(self._namespace(kind, namespace), labels=_selector(labels)):
+        for entry in self._env.informer(kind).entries(
+            self._namespace(kind, namespace), labels=_selector(labels), index=index
+        ):
             try:
                 found.append(decode(entry.raw, kind))
             except DecodeError as error:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from kubewright.api import Conditions, IntOrString, Selector, Time, controller_of
 from kubewright.controller import Context, ControllerSpec, Request, Result, Watch
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.lookups import findable, selected
 from kubewright.devcluster.controllers.pods import is_ready, is_terminating
 from kubewright.kinds import apps_v1, core_v1, policy_v1
 
@@ -26,6 +27,7 @@ class DisruptionBudgets:
     def __init__(self, component: Component) -> None:
         self._clock = component.clock
         self._budgets = component.informer(policy_v1.PodDisruptionBudget)
+        findable(component.informer(core_v1.Pod))
         component.add(
             ControllerSpec(
                 kind=policy_v1.PodDisruptionBudget,
@@ -41,7 +43,9 @@ class DisruptionBudgets:
 
     async def reconcile(self, budget: policy_v1.PodDisruptionBudget, ctx: Context) -> Result | None:
         selector = budget.spec.selector
-        pods = ctx.list(core_v1.Pod, labels=Selector.from_object(selector)) if selector is not None else []
+        pods = []
+        if selector is not None:
+            pods = selected(core_v1.Pod, budget.namespace, Selector.from_object(selector), ctx)
         expected, desired = _needs(budget.spec, pods, ctx)
         evicted, look_again = self._evicted(budget, pods)
         healthy = sum(is_ready(pod) and not is_terminating(pod) and pod.name not in evicted for pod in pods)

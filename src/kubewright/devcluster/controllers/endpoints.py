@@ -11,6 +11,7 @@ from kubewright.api import ObjectMeta, Selector
 from kubewright.controller import Context, ControllerSpec, Request, Watch
 from kubewright.devcluster.controllers.component import Component
 from kubewright.devcluster.controllers.hashing import short_suffix
+from kubewright.devcluster.controllers.lookups import findable, selected, selecting, services_by_selector
 from kubewright.devcluster.controllers.pods import is_ended, is_ready, is_terminating
 from kubewright.kinds import core_v1, discovery_v1
 
@@ -24,6 +25,8 @@ class ServiceEndpoints:
 
     def __init__(self, component: Component) -> None:
         self._services = component.informer(core_v1.Service)
+        services_by_selector(self._services)
+        findable(component.informer(core_v1.Pod))
         component.add(
             ControllerSpec(
                 kind=core_v1.Service,
@@ -40,17 +43,13 @@ class ServiceEndpoints:
             return
         pods = [
             pod
-            for pod in ctx.list(core_v1.Pod, labels=Selector.from_labels(selector))
+            for pod in selected(core_v1.Pod, service.namespace, Selector.from_labels(selector), ctx)
             if pod.status.pod_ip and not is_ended(pod)
         ]
         await ctx.apply_all(_slice(service, pods), _endpoints(service, pods))
 
     def _selecting(self, pod: core_v1.Pod) -> Iterable[Request]:
-        return [
-            Request(None, service.namespace, service.name)
-            for service in self._services.list(pod.namespace)
-            if service.spec.selector and Selector.from_labels(service.spec.selector).matches(pod.metadata.labels)
-        ]
+        return [Request(None, each.namespace, each.name) for each in selecting(pod, self._services)]
 
 
 def _labels(service: core_v1.Service, **more: str) -> dict[str, str]:

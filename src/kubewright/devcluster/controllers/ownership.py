@@ -18,6 +18,7 @@ from kubewright.api import (
 )
 from kubewright.client import MergePatch
 from kubewright.controller import Context
+from kubewright.devcluster.controllers.lookups import controlled, selected
 from kubewright.devcluster.controllers.pods import is_ended
 from kubewright.kinds import core_v1
 
@@ -29,20 +30,22 @@ R = TypeVar("R", bound=Resource)
 async def owned(kind: type[R], owner: Resource, selector: Selector, ctx: Context) -> list[R]:
     """The objects that ``owner`` controls and selects, in order of their names.
 
-    One that it selects and nobody controls is adopted, one that it controls and does not select is released. Raises
-    `Conflict` when one of them changed meanwhile.
+    One that it selects and nobody controls is adopted, one that it controls and does not select is released. The kind's
+    informer must be `findable`. Raises `Conflict` when one of them changed meanwhile.
     """
     found = []
-    for obj in ctx.list(kind, namespace=owner.namespace):
+    ours = {obj.name: obj for obj in selected(kind, owner.namespace, selector, ctx)}
+    ours |= {obj.name: obj for obj in controlled(kind, owner, ctx)}
+    for _, obj in sorted(ours.items()):
         controller = controller_of(obj.metadata)
-        selected = selector.matches(obj.metadata.labels)
+        matches = selector.matches(obj.metadata.labels)
         if controller is None:
-            if selected and _is_adoptable(obj):
+            if matches and _is_adoptable(obj):
                 references = [*(obj.metadata.owner_references or ()), owner_reference(owner)]
                 adopted = await set_owners(obj, references, ctx)
                 found += [adopted] if adopted is not None else []
         elif controller.uid == owner.uid:
-            if selected:
+            if matches:
                 found.append(obj)
             elif obj.metadata.deletion_timestamp is None:
                 others = [each for each in obj.metadata.owner_references or () if each.uid != owner.uid]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from kubewright.api import ApiError, NotFound, Selector
 from kubewright.controller import Context, ControllerSpec, Result
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.lookups import findable
 from kubewright.devcluster.controllers.ownership import is_ending, owned
 from kubewright.devcluster.controllers.pods import (
     available_in,
@@ -24,6 +25,7 @@ __all__ = ["ReplicaSets"]
 class ReplicaSets:
     def __init__(self, component: Component) -> None:
         self._events = component.recorder("replicaset-controller")
+        findable(component.informer(core_v1.Pod))
         component.add(
             ControllerSpec(kind=apps_v1.ReplicaSet, reconcile=self.reconcile, name="replicaset", owns=(core_v1.Pod,))
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kubewright.api import Conflict, NotFound, ObjectMeta, encode, resource_info, whole_seconds
 from kubewright.controller import Context, ControllerSpec, Request, Watch
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.lookups import pods_by_claim, using
 from kubewright.devcluster.controllers.settings import Simulation
 from kubewright.devcluster.controllers.volumes.claim_names import claims_of
 from kubewright.kinds import core_v1, storage_v1
@@ -24,6 +25,7 @@ class Scheduler:
         self._events = component.recorder()
         self._node = simulation.node_name
         self._pods = component.informer(core_v1.Pod)
+        pods_by_claim(self._pods)
         component.add(
             ControllerSpec(
                 kind=core_v1.Pod,
@@ -100,11 +102,7 @@ class Scheduler:
         return [Request(None, pod.namespace, pod.name) for pod in self._pods.list() if _waits(pod)]
 
     def _waiting_for_claim(self, claim: core_v1.PersistentVolumeClaim) -> Iterable[Request]:
-        return [
-            Request(None, pod.namespace, pod.name)
-            for pod in self._pods.list(claim.namespace)
-            if _waits(pod) and claim.name in claims_of(pod)
-        ]
+        return [Request(None, pod.namespace, pod.name) for pod in using(claim, self._pods) if _waits(pod)]
 
 
 def _waits(pod: core_v1.Pod) -> bool:

@@ -18,6 +18,7 @@ from kubewright.devcluster.controllers.deployment.replica_sets import (
     revision_of,
 )
 from kubewright.devcluster.controllers.deployment.rollout import next_sizes, replicas_of, surge_and_unavailable
+from kubewright.devcluster.controllers.lookups import findable, selected
 from kubewright.devcluster.controllers.ownership import is_ending, owned
 from kubewright.devcluster.controllers.pods import is_ended
 from kubewright.kinds import apps_v1, core_v1
@@ -31,6 +32,8 @@ class Deployments:
     def __init__(self, component: Component) -> None:
         self._events = component.recorder("deployment-controller")
         self._replica_sets = component.informer(apps_v1.ReplicaSet)
+        findable(self._replica_sets)
+        findable(component.informer(core_v1.Pod))
         component.add(
             ControllerSpec(
                 kind=apps_v1.Deployment,
@@ -158,7 +161,7 @@ def _must_wait(deployment: apps_v1.Deployment, replica_sets: Sequence[apps_v1.Re
     uids = {each.uid for each in replica_sets}
     return any(
         owner.uid in uids
-        for pod in ctx.list(core_v1.Pod, labels=Selector.from_object(deployment.spec.selector))
+        for pod in selected(core_v1.Pod, deployment.namespace, Selector.from_object(deployment.spec.selector), ctx)
         if not is_ended(pod) and (owner := controller_of(pod.metadata)) is not None
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kubewright.api import AlreadyExists, ApiError, Forbidden, NotFound, Selector
 from kubewright.controller import Context, ControllerSpec, Result
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.lookups import findable
 from kubewright.devcluster.controllers.ownership import is_ending, owned
 from kubewright.devcluster.controllers.statefulset.identity import claims_for, new_pod, ordinal_of
 from kubewright.devcluster.controllers.statefulset.retention import keep_claim_owners
@@ -24,6 +25,8 @@ __all__ = ["StatefulSets"]
 class StatefulSets:
     def __init__(self, component: Component) -> None:
         self._events = component.recorder("statefulset-controller")
+        findable(component.informer(core_v1.Pod))
+        findable(component.informer(apps_v1.ControllerRevision))
         component.add(
             ControllerSpec(
                 kind=apps_v1.StatefulSet,

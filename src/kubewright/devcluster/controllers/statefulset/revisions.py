@@ -21,6 +21,7 @@ from kubewright.api import (
 from kubewright.client import MergePatch
 from kubewright.controller import Context
 from kubewright.devcluster.controllers.hashing import template_hash
+from kubewright.devcluster.controllers.lookups import controlled, selected
 from kubewright.devcluster.controllers.ownership import set_owners
 from kubewright.devcluster.controllers.statefulset.identity import REVISION_LABEL
 from kubewright.kinds import apps_v1, core_v1
@@ -76,7 +77,7 @@ async def read_revisions(statefulset: apps_v1.StatefulSet, ctx: Context) -> Revi
 async def _adopted(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_v1.ControllerRevision]:
     """The set's revisions, those included that an earlier set of the same selector left behind."""
     selector = Selector.from_object(statefulset.spec.selector)
-    for revision in ctx.list(apps_v1.ControllerRevision, namespace=statefulset.namespace, labels=selector):
+    for revision in selected(apps_v1.ControllerRevision, statefulset.namespace, selector, ctx):
         if controller_of(revision.metadata) is None and revision.metadata.deletion_timestamp is None:
             owners = [*(revision.metadata.owner_references or ()), owner_reference(statefulset)]
             await set_owners(revision, owners, ctx)
@@ -85,11 +86,7 @@ async def _adopted(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_
 
 def _history(statefulset: apps_v1.StatefulSet, ctx: Context) -> list[apps_v1.ControllerRevision]:
     """The set's own revisions, oldest first."""
-    found = [
-        revision
-        for revision in ctx.list(apps_v1.ControllerRevision, namespace=statefulset.namespace)
-        if (owner := controller_of(revision.metadata)) is not None and owner.uid == statefulset.uid
-    ]
+    found = controlled(apps_v1.ControllerRevision, statefulset, ctx)
     return sorted(found, key=lambda revision: (revision.revision, revision.name))
 
 

@@ -12,6 +12,7 @@ from kubewright.client import MergePatch
 from kubewright.controller import Context, ControllerSpec, Request, Watch
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
 from kubewright.devcluster.controllers.component import Component
+from kubewright.devcluster.controllers.lookups import offered, pods_by_claim, using, volumes_by_claim
 from kubewright.devcluster.controllers.pods import is_ended
 from kubewright.devcluster.controllers.volumes.claim_names import claims_of
 from kubewright.devcluster.controllers.volumes.sizes import amount
@@ -32,6 +33,8 @@ class VolumeClaims:
         self._events = component.recorder("persistentvolume-controller")
         self._claims = component.informer(core_v1.PersistentVolumeClaim)
         self._pods = component.informer(core_v1.Pod)
+        pods_by_claim(self._pods)
+        volumes_by_claim(component.informer(core_v1.PersistentVolume))
         component.add(
             ControllerSpec(
                 kind=core_v1.PersistentVolumeClaim,
@@ -61,10 +64,7 @@ class VolumeClaims:
             await self._find_volume(claim, ctx)
 
     def _is_used(self, claim: core_v1.PersistentVolumeClaim) -> bool:
-        return any(
-            claim.name in claims_of(pod) and pod.spec.node_name and not is_ended(pod)
-            for pod in self._pods.list(claim.namespace)
-        )
+        return any(pod.spec.node_name and not is_ended(pod) for pod in using(claim, self._pods))
 
     async def _follow_volume(self, claim: core_v1.PersistentVolumeClaim, ctx: Context) -> None:
         volume = ctx.get(core_v1.PersistentVolume, claim.spec.volume_name or "")
@@ -97,7 +97,7 @@ class VolumeClaims:
             await self._events.record(claim, "Normal", "FailedBinding", message)
 
     async def _find_volume(self, claim: core_v1.PersistentVolumeClaim, ctx: Context) -> None:
-        fitting = [volume for volume in ctx.list(core_v1.PersistentVolume) if _fits(volume, claim)]
+        fitting = [volume for volume in offered(claim, ctx) if _fits(volume, claim)]
         if fitting:
             smallest = min(fitting, key=lambda volume: (amount(_size(volume)), volume.name))
             await _reserve(smallest, claim, ctx)
@@ -119,7 +119,7 @@ class VolumeClaims:
             await self._provision(claim, storage_class, ctx)
 
     def _is_wanted(self, claim: core_v1.PersistentVolumeClaim) -> bool:
-        return any(claim.name in claims_of(pod) for pod in self._pods.list(claim.namespace))
+        return bool(using(claim, self._pods))
 
     async def _provision(
         self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass, ctx: Context
