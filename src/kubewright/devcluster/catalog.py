@@ -72,6 +72,8 @@ class ServedResource:
     """Whether a PUT of what does not exist creates it (Leases, Endpoints, Events, RBAC)."""
     kept_as: Mapping[str, Strategy] = field(default_factory=dict)
     """The strategy of each apiVersion that objects may be kept in; of custom resources only."""
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    """The shape of each of its apiVersions, the ones not served too; of custom resources only."""
     read_again: bool = False
     """Whether stored objects pass `Strategy.read` and `Strategy.default` when read: the schema changed since."""
     custom: bool = field(init=False)

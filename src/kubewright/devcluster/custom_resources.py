@@ -268,26 +268,35 @@ def served_versions(definition: Object, *, terminating: bool = False) -> list[Se
     """The versions of a definition that are to be served, as the catalog holds them."""
     spec = definition["spec"]
     kept_as = {f"{spec['group']}/{version['name']}": _strategy(version) for version in spec["versions"]}
+    shapes = {f"{spec['group']}/{version['name']}": Shape.of_resource(_schema(version)) for version in spec["versions"]}
     return [
-        _served(definition, version, kept_as, terminating=terminating)
+        _served(definition, version, kept_as, shapes, terminating=terminating)
         for version in spec["versions"]
         if version.get("served")
     ]
 
 
+def _schema(version: Object) -> Object:
+    schema: Object = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    return schema
+
+
 def _strategy(version: Object) -> CustomStrategy:
-    schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     parts = version.get("subresources") or {}
-    return CustomStrategy(Structural(schema), has_status="status" in parts, scale=_scale(parts.get("scale")))
+    return CustomStrategy(Structural(_schema(version)), has_status="status" in parts, scale=_scale(parts.get("scale")))
 
 
 def _served(
-    definition: Object, version: Object, kept_as: Mapping[str, CustomStrategy], *, terminating: bool
+    definition: Object,
+    version: Object,
+    kept_as: Mapping[str, CustomStrategy],
+    shapes: Mapping[str, Shape],
+    *,
+    terminating: bool,
 ) -> ServedResource:
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
     group, name, kind = spec["group"], version["name"], accepted["kind"]
-    schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     parts = version.get("subresources") or {}
     scale = _scale(parts.get("scale"))
     has_status = "status" in parts
@@ -313,8 +322,8 @@ def _served(
     return ServedResource(
         info=info,
         verbs=_VERBS_WHILE_TERMINATING if terminating else _VERBS,
-        schema=schema,
-        shape=Shape.of_resource(schema),
+        schema=_schema(version),
+        shape=shapes[f"{group}/{name}"],
         strategy=kept_as[f"{group}/{name}"],
         subresources=tuple(subresources),
         listed_kind=accepted.get("listKind") or "",
@@ -324,6 +333,7 @@ def _served(
         unconditional_update=False,
         deprecation=_deprecation(version, spec["versions"], f"{group}/{name}", kind),
         kept_as=kept_as,
+        shapes=shapes,
         read_again=(metadata_of(definition).get("generation") or 1) > 1,
     )
 

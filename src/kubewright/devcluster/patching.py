@@ -146,6 +146,7 @@ def apply(
                 now=registry.now(),
                 ignored=ignored,
                 only=only,
+                versions=resource.shapes,
             )
         except PatchError as error:
             raise refused(error) from error

@@ -223,6 +223,7 @@ class Registry:
             now=self.now(),
             ignored=ignored,
             only=only,
+            versions=resource.shapes,
         )
 
     def _refuse(self, resource: ServedResource, name: str, errors: Sequence[FieldError]) -> None:

@@ -8,6 +8,7 @@ https://kubernetes.io/docs/reference/using-api/server-side-apply/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 from kubewright.api import JSON, Conflict, Status, StatusCause, StatusDetails
@@ -32,6 +33,7 @@ from kubewright.patch.managed import (
     without_managed_fields,
 )
 from kubewright.patch.merging import merge
+from kubewright.patch.other_versions import Versions, check_known, check_prunable, check_visible
 from kubewright.patch.ownership import applied_fields, conflicts_with, fitted, pruned, restricted, yielded
 from kubewright.patch.shape import Shape
 from kubewright.patch.values import Object, same
@@ -99,12 +101,14 @@ def apply(
     subresource: str = "",
     ignored: FieldSet = NOTHING,
     only: FieldSet | None = None,
+    versions: Versions = MappingProxyType({}),
 ) -> Object:
     """The live object after ``manager`` applied ``applied``.
 
     ``live`` is None when the object is to be created. ``now`` is RFC 3339 with whole seconds. ``ignored`` are fields
     that a write at this endpoint does not touch (``status`` at the main resource of a kind that has a status
-    subresource), ``only`` the fields that it touches at most (``status`` at a custom resource's status).
+    subresource), ``only`` the fields that it touches at most (``status`` at a custom resource's status). ``versions`` are
+    the shapes of all versions of a custom resource.
 
     Guarantees
         An apply that changes neither object nor ownership returns ``live`` itself.
@@ -128,17 +132,19 @@ def apply(
         raise PatchError(f"failed to decode managed fields: {error}", code=500) from error
     if not books and live is not None:
         books = _first_entry(identity, bare, shape, api_version, now, ignored, only)
-    books = {key: entry._replace(fields=fitted(entry.fields, shape)) for key, entry in books.items()}
-
     own = ManagerKey(manager or _UNNAMED, "Apply", "", subresource)
     last = books.get(own)
+    check_known(books, versions)
+    books = {key: entry._replace(fields=fitted(entry.fields, shape)) for key, entry in books.items()}
     wanted = restricted(FieldSet.of(applied, shape), ignored=ignored, only=only)
     books[own] = Entry(api_version, last.time if last else None, wanted)
     base = bare or identity
     merged = merge(base, applied, shape)
     if last is not None:
+        check_prunable(merged, books, last.api_version, api_version, versions)
         merged = pruned(merged, books, last.fields, shape)
 
+    check_visible(base, merged, books, api_version, versions)
     changes = compare(base, merged, shape)
     if only is not None:
         changes = changes.within(only)
@@ -225,6 +231,7 @@ def track_update(
     subresource: str = "",
     ignored: FieldSet = NOTHING,
     only: FieldSet | None = None,
+    versions: Versions = MappingProxyType({}),
 ) -> Object:
     """``new`` with the books after ``manager`` wrote it by create, update or patch.
 
@@ -234,6 +241,7 @@ def track_update(
     someone applies. Where it has none the old ones hold, and at a subresource always.
 
     The writer owns what it added or modified; whoever owned that before does no more. Its entry's time moves only then.
+    Books of versions that can't show the object (see `other_versions`) are lost.
     """
     shape = shape.as_resource()
     if old is None and only is None and managed_fields(new) is None:
@@ -250,6 +258,11 @@ def track_update(
         before = without_managed_fields(old)
     else:
         before = {key: value for key, value in new.items() if key in {"apiVersion", "kind"}}
+    try:
+        check_known(books, versions)
+        check_visible(before, bare, books, api_version, versions)
+    except PatchError:
+        return bare
     changes = compare(before, bare, shape)
     if only is not None:
         changes = changes.within(only)
