@@ -123,18 +123,13 @@ class ExecCredentials:
             **dict(plugin.env),
             "KUBERNETES_EXEC_INFO": self._exec_info(interactive=interactive),
         }
+        starting = asyncio.create_task(self._started(command, environment, interactive=interactive))
         try:
-            process = await asyncio.create_subprocess_exec(
-                command,
-                *plugin.args,
-                env=environment,
-                stdin=None if interactive else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=None if interactive else asyncio.subprocess.PIPE,
-                start_new_session=not interactive,
-            )
-        except OSError as error:
-            raise self._failure((error.strerror or str(error)).lower()) from error
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:  # half-started, asyncio would leave its children running
+            process = await starting
+            await _end(process, group=not interactive)
+            raise
         limit = self._timeout or (_TIMEOUT_OF_PEOPLE if interactive else _TIMEOUT)
         try:
             async with asyncio.timeout(limit):
@@ -143,12 +138,27 @@ class ExecCredentials:
             raise self._failure(f"it did not end within {limit:g} seconds") from None
         finally:
             if process.returncode is None:
-                _kill(process, group=not interactive)
-                await process.wait()
+                await _end(process, group=not interactive)
         said = (complaint or b"").decode(errors="replace").strip()[-_LONGEST_STDERR:]
         if process.returncode != 0:
             raise self._failure(f"it ended with exit code {process.returncode}" + (f": {said}" if said else ""))
         return self._read(output)
+
+    async def _started(
+        self, command: str, environment: dict[str, str], *, interactive: bool
+    ) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                command,
+                *self._plugin.args,
+                env=environment,
+                stdin=None if interactive else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=None if interactive else asyncio.subprocess.PIPE,
+                start_new_session=not interactive,
+            )
+        except OSError as error:
+            raise self._failure((error.strerror or str(error)).lower()) from error
 
     def _exec_info(self, *, interactive: bool) -> str:
         spec: dict[str, object] = {"interactive": interactive}
@@ -202,9 +212,10 @@ class ExecCredentials:
         return CredentialError(f"no credential for {self._config.identity}: {self._plugin.command!r}: {why}")
 
 
-def _kill(process: asyncio.subprocess.Process, *, group: bool) -> None:
+async def _end(process: asyncio.subprocess.Process, *, group: bool) -> None:
     with suppress(ProcessLookupError):
         if group:  # a script's children hold its pipes open
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+    await process.wait()
