@@ -46,14 +46,15 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(eq=False)
 class _Stream:
-    """One watch: what wakes it, whether it was told to end, and whether the moment that it waits for has come."""
+    """One watch: what wakes it, at which revision it was told to end, and whether the moment it waits for has come."""
 
     woken: asyncio.Event
-    ended: bool = False
+    ended: int | None = None
     due: bool = False
 
-    def end(self) -> None:
-        self.ended = True
+    def end(self, revision: int) -> None:
+        if self.ended is None:
+            self.ended = revision
         self.woken.set()
 
     def wake_at(self, moment: float) -> asyncio.TimerHandle:
@@ -73,6 +74,8 @@ class Watches:
         self._store = store
         self._rng = rng
         self._streams: dict[GroupResource, dict[_Stream, None]] = {}
+        self._ends: dict[GroupResource, int] = {}
+        """The revision at which all watches of a resource ended last."""
         self._lately = _Lately()
 
     def open(
@@ -114,6 +117,8 @@ class Watches:
         stream = _Stream(asyncio.Event())
         streams = self._streams.setdefault(watch.resource.storage, {})
         streams[stream] = None
+        if (ended := self._ends.get(watch.resource.storage, 0)) > watch.opened:
+            stream.end(ended)  # before anybody began to read it
         unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
         timer = stream.wake_at(next_bookmark)
         try:
@@ -128,11 +133,13 @@ class Watches:
                     return
                 # of a revision that does not exist yet the watch waits for the writes to come
                 cursor = changes[-1].revision if len(changes) == _BATCH else max(cursor, self._store.revision)
+                if ended is not None:  # what came after it may be of a version that this watch does not know
+                    changes = [change for change in changes if change.revision <= ended]
                 lines = [line for change in changes if (line := watch.line(change))]
                 if lines:
                     for part in _batches(lines):
                         yield part
-                elif ended:
+                elif ended is not None:
                     return
                 elif stream.due:
                     if next_bookmark >= deadline:
@@ -150,8 +157,9 @@ class Watches:
 
     def end(self, resource: GroupResource) -> None:
         """Ends the watches of a resource whose definition changed or went; their clients will ask anew."""
+        self._ends[resource] = self._store.revision
         for stream in self._streams.get(resource, {}):
-            stream.end()
+            stream.end(self._store.revision)
 
 
 def _bookmark_times(start: float, deadline: float) -> Iterator[float]:
@@ -214,6 +222,7 @@ class _Watch:
         self._store = store
         self._namespace = namespace
         matches = selection(resource, options)
+        self.opened = store.revision
         self._matches: Callable[[Object], bool] = matches or (lambda _: True)
         self._presenter = presenter
         self._lately = lately

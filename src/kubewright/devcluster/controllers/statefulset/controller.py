@@ -7,6 +7,7 @@ from kubewright.controller import Context, ControllerSpec, Result
 from kubewright.devcluster.controllers.component import Component
 from kubewright.devcluster.controllers.lookups import findable
 from kubewright.devcluster.controllers.ownership import is_ending, owned
+from kubewright.devcluster.controllers.pods import is_terminating
 from kubewright.devcluster.controllers.statefulset.identity import claims_for, new_pod, ordinal_of
 from kubewright.devcluster.controllers.statefulset.retention import keep_claim_owners
 from kubewright.devcluster.controllers.statefulset.revisions import (
@@ -58,6 +59,7 @@ class StatefulSets:
                     case Remove():
                         await self._remove(statefulset, pods[step.ordinal], ctx)
             pods = await self._pods(statefulset, selector, ctx)
+            await self._replace_lost_claims(statefulset, pods, ctx)
             await keep_claim_owners(statefulset, pods, ctx)
             await truncate_history(statefulset, revisions, pods.values(), ctx)
         finally:
@@ -90,6 +92,15 @@ class StatefulSets:
             "SuccessfulCreate",
             f"create Pod {pod.name} in StatefulSet {statefulset.name} successful",
         )
+
+    async def _replace_lost_claims(
+        self, statefulset: apps_v1.StatefulSet, pods: dict[int, core_v1.Pod], ctx: Context
+    ) -> None:
+        """A claim that was on its way out when its pod was made is gone now, and the pod would wait for it forever."""
+        for ordinal, pod in pods.items():
+            if not pod.spec.node_name and not is_terminating(pod):
+                for claim in claims_for(statefulset, ordinal):
+                    await self._ensure_claim(statefulset, claim, pod, ctx)
 
     async def _ensure_claim(
         self,
