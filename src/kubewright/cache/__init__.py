@@ -1,29 +1,38 @@
 """A current view of what the server has, in memory, that is never older than what we wrote.
 
 Start with `Informer` (one kind) and `Cache` (all kinds of a process); `Store` has the rules, `Reflector` the way from
-the server.
+the server, `Entry` what is kept of an object.
 """
 
 from kubewright.cache.cache import Cache
-from kubewright.cache.entry import Entry, Key, parse_entry
+from kubewright.cache.delivery import Feed
+from kubewright.cache.entry import Entry, Key
 from kubewright.cache.events import Change, Event, EventType
 from kubewright.cache.informer import Indexer, Informer
+from kubewright.cache.parsing import EntryParser
+from kubewright.cache.projection import METADATA, WHOLE, NotHeld, Projection
 from kubewright.cache.reflector import Reflector
-from kubewright.cache.state import InformerState, Phase
+from kubewright.cache.state import InformerHealth, InformerState, Phase
 from kubewright.cache.store import Store
 
 __all__ = [
+    "METADATA",
+    "WHOLE",
     "Cache",
     "Change",
     "Entry",
+    "EntryParser",
     "Event",
     "EventType",
+    "Feed",
     "Indexer",
     "Informer",
+    "InformerHealth",
     "InformerState",
     "Key",
+    "NotHeld",
     "Phase",
+    "Projection",
     "Reflector",
     "Store",
-    "parse_entry",
 ]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
-from kubewright.api import Clock, Resource, ResourceInfo
+from kubewright.api import Clock, Resource, ResourceInfo, resource_info
 from kubewright.cache.informer import Indexer, Informer
+from kubewright.cache.projection import WHOLE, Projection
+from kubewright.cache.reflector import StreamingLists
 from kubewright.cache.scope import Scope
+from kubewright.cache.state import InformerHealth
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels
 from kubewright.telemetry import Log
@@ -17,81 +20,194 @@ from kubewright.telemetry import Log
 __all__ = ["Cache"]
 
 R = TypeVar("R", bound=Resource)
+_What: TypeAlias = tuple[type[Resource], Scope, Projection]
 
 
 class Cache:
-    """One informer per kind, namespace and selection; who asks for the same gets the same.
+    """One informer per kind, namespaces, selection and projection; who asks for the same gets the same.
 
-    Informers are declared before `run`: nothing is ever watched behind one's back.
+    Nothing is ever watched behind one's back: `informer` declares before `run`, `add` and `remove` do so while it runs.
     """
 
     def __init__(
         self,
         client: Client,
         *,
+        cluster: str | None = None,
+        namespaces: Iterable[str] | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
     ) -> None:
+        """``namespaces`` are those of all informers that name none (None: all); they can be added to and removed from.
+
+        ``cluster`` goes into every event and request, None for the local one.
+        """
+        self.cluster = cluster
         self._client = client
+        self._namespaces = None if namespaces is None else set(namespaces)
         self._clock = clock or client.clock
         self._rng = rng or random.Random()
         self._log = log
-        self._informers: dict[tuple[type[Resource], Scope], Informer[Any]] = {}
-        self._running = False
+        self._streaming = StreamingLists()
+        self._informers: dict[_What, Informer[Any]] = {}
+        self._declared: set[_What] = set()
+        self._users: dict[_What, int] = {}
+        self._tasks: dict[_What, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
 
     def informer(
         self,
         kind: type[R],
         *,
-        namespace: str | None = None,
+        namespaces: str | Iterable[str] | None = None,
         labels: Labels | None = None,
         fields: Fields | None = None,
+        projection: Projection = WHOLE,
         indexes: Mapping[str, Indexer[R]] | None = None,
+        optional: bool = False,
     ) -> Informer[R]:
-        """Declares, or finds, the informer of ``kind``; ``indexes`` are added to those it has.
+        """Declares, or finds, the informer of ``kind``, for as long as the cache lives.
 
-        Raises RuntimeError for a new one once the cache runs, and ValueError for a second index of the same name.
+        ``indexes`` are added to those it has; it is ``optional`` if all who declare it say so. Raises RuntimeError for a new
+        one once the cache runs, and ValueError for a second index of the same name.
         """
-        key = (kind, Scope.of(namespace, labels, fields))
-        found = cast("Informer[R] | None", self._informers.get(key))
+        what = (kind, Scope.of(namespaces, labels, fields), projection)
+        if self._group is not None and what not in self._informers:
+            raise RuntimeError(
+                f"{kind.__name__} is not among the kinds that were declared before the cache ran; see Cache.add"
+            )
+        self._declared.add(what)
+        return self._found(kind, what, indexes, optional=optional)
+
+    def add(
+        self,
+        kind: type[R],
+        *,
+        namespaces: str | Iterable[str] | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+        projection: Projection = WHOLE,
+        indexes: Mapping[str, Indexer[R]] | None = None,
+        optional: bool = False,
+    ) -> Informer[R]:
+        """As `informer`, also while the cache runs: a new one starts at once. `remove` it when it is needed no more.
+
+        Wait for `Informer.synced` under a time-out: the kind may not be installed, or not be allowed.
+        """
+        what = (kind, Scope.of(namespaces, labels, fields), projection)
+        found = self._found(kind, what, indexes, optional=optional)
+        self._users[what] = self._users.get(what, 0) + 1
+        self._start(what)
+        return found
+
+    async def remove(self, informer: Informer[Any]) -> None:
+        """Ends one `add`. With the last one, the watch is closed and what it held is let go of."""
+        what = next((what for what, known in self._informers.items() if known is informer), None)
+        if what is None or self._users.get(what, 0) == 0:
+            raise ValueError(f"this informer of {informer.info.qualified_plural} was not added, or removed already")
+        self._users[what] -= 1
+        if self._users[what] > 0 or what in self._declared:
+            return
+        del self._informers[what], self._users[what]
+        task = self._tasks.pop(what, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        informer.stop()
+
+    def add_namespace(self, namespace: str) -> None:
+        """Has all informers that name no namespaces watch one more."""
+        for informer in self._following():
+            informer.add_namespace(namespace)
+        self._followed().add(namespace)
+
+    async def remove_namespace(self, namespace: str) -> None:
+        """The reverse of `add_namespace`; subscribers are told that what was there is no longer in view."""
+        self._followed().discard(namespace)
+        for informer in self._following():
+            await informer.remove_namespace(namespace)
+
+    def _followed(self) -> set[str]:
+        if self._namespaces is None:
+            raise ValueError("this cache watches all namespaces: give it namespaces=[…] when it is made")
+        return self._namespaces
+
+    def _following(self) -> list[Informer[Any]]:
+        """The informers that watch the cache's namespaces."""
+        self._followed()
+        return [
+            informer
+            for (_, scope, _), informer in self._informers.items()
+            if scope.namespaces is None and informer.info.namespaced
+        ]
+
+    def _found(
+        self, kind: type[R], what: _What, indexes: Mapping[str, Indexer[R]] | None, *, optional: bool
+    ) -> Informer[R]:
+        _, scope, projection = what
+        found = cast("Informer[R] | None", self._informers.get(what))
         if found is None:
-            if self._running:
-                raise RuntimeError(f"{kind.__name__} is not among the kinds that were declared before the cache ran")
-            found = self._informers[key] = Informer(
+            follows = scope.namespaces is None and resource_info(kind).namespaced
+            found = self._informers[what] = Informer(
                 self._client,
                 kind,
-                namespace=namespace,
-                labels=labels,
-                fields=fields,
+                namespaces=self._namespaces if follows else scope.namespaces,
+                labels=scope.labels,
+                fields=scope.fields,
+                projection=projection,
+                optional=optional,
+                cluster=self.cluster,
+                streaming=self._streaming,
                 clock=self._clock,
                 rng=self._rng,
                 log=self._log,
             )
+        found.optional = found.optional and optional
         for name, indexer in (indexes or {}).items():
             found.add_index(name, indexer)
         return found
 
     def __iter__(self) -> Iterator[Informer[Any]]:
-        return iter(self._informers.values())
+        return iter(tuple(self._informers.values()))
 
     async def run(self) -> NoReturn:
         """Runs all informers for ever and folds the client's writes into them; its caller owns the task."""
-        self._running = True
         stop = self._client.observe(self._written, self._deleted)
         try:
             async with asyncio.TaskGroup() as group:
-                for informer in self:
-                    group.create_task(informer.run(), name=f"informer {informer.info.qualified_plural}")
+                self._group = group
+                group.create_task(
+                    asyncio.Event().wait(), name="cache"
+                )  # kinds may be added, so it does not end without
+                for what in self._informers:
+                    self._start(what)
         finally:
             stop()
-            self._running = False
+            self._group = None
+            self._tasks.clear()
         raise AssertionError("informers run for ever")
 
+    def _start(self, what: _What) -> None:
+        if self._group is not None and what not in self._tasks:
+            informer = self._informers[what]
+            self._tasks[what] = self._group.create_task(
+                informer.run(), name=f"informer {informer.info.qualified_plural}"
+            )
+
     async def synced(self) -> None:
-        """Waits until every informer has read everything once."""
+        """Waits until every informer has read everything once; optional kinds that are not installed aside."""
         for informer in self:
-            await informer.synced()
+            await informer.ready()
+
+    @property
+    def in_step(self) -> bool:
+        """Whether every informer may be relied on now."""
+        return all(informer.in_step for informer in self)
+
+    def health(self) -> list[InformerHealth]:
+        """What each informer can say of itself now, for readiness and metrics."""
+        return [informer.health for informer in self]
 
     def _written(self, info: ResourceInfo, raw: bytes) -> None:
         for informer in self:

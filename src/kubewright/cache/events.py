@@ -7,8 +7,9 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from kubewright.api import Resource, decode
+from kubewright.api import Resource
 from kubewright.cache.entry import Entry, Key
+from kubewright.cache.projection import WHOLE, Projection, held
 
 __all__ = ["Change", "Event", "EventType"]
 
@@ -21,7 +22,7 @@ class EventType(Enum):
     DELETED = "Deleted"
 
 
-class Change(Struct, frozen=True):
+class Change(Struct, frozen=True, gc=False):
     """One key's step in the store: from ``old`` to ``new``, of which one at most is None."""
 
     old: Entry | None
@@ -38,12 +39,15 @@ class Event(Struct, Generic[R], frozen=True):
     """One change of the cache, which holds the new state already when the event is seen.
 
     A deleted and re-created object is two events, never a modification. ``initial`` marks what the first list found,
-    and what a late subscriber is shown because it was there before.
+    and what a late subscriber is shown because it was there before. Deleted means that the object is no longer in view:
+    gone from the server, from the selection, or with its namespace or whole kind from what is watched.
     """
 
     kind: type[R]
     change: Change
     initial: bool = False
+    cluster: str | None = None
+    projection: Projection = WHOLE
 
     @property
     def type(self) -> EventType:
@@ -79,10 +83,13 @@ class Event(Struct, Generic[R], frozen=True):
 
     @property
     def obj(self) -> R:
-        """The object after the change, or as last known before the deletion; decoded anew on each access."""
-        return decode(self.entry.raw, self.kind)
+        """The object after the change, or as last known before the deletion; decoded anew on each access.
+
+        Raises `DecodeError` where it does not fit its class, and `NotHeld` where only metadata is cached.
+        """
+        return held(self.entry, self.kind, self.projection)
 
     @property
     def old_obj(self) -> R | None:
         """The object before the change, decoded anew on each access."""
-        return decode(self.change.old.raw, self.kind) if self.change.old else None
+        return held(self.change.old, self.kind, self.projection) if self.change.old else None

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import builtins
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from operator import attrgetter
 from typing import Generic, NoReturn, TypeVar
 
-from kubewright.api import Clock, DecodeError, Resource, decode, resource_info
-from kubewright.cache.entry import Entry, parse_entry
-from kubewright.cache.events import Change, Event, EventType
-from kubewright.cache.index import Index
-from kubewright.cache.reflector import Reflector
-from kubewright.cache.scope import Scope
-from kubewright.cache.state import InformerState, Phase
-from kubewright.cache.store import ListBegun, Store
+from kubewright.api import Clock, DecodeError, ObjectMeta, Resource, decode, resource_info
+from kubewright.cache.delivery import Delivery, Feed
+from kubewright.cache.entry import Entry
+from kubewright.cache.events import Change, Event
+from kubewright.cache.parsing import EntryParser
+from kubewright.cache.part import Part, measure
+from kubewright.cache.projection import WHOLE, Projection, decode_metadata, held
+from kubewright.cache.reflector import Reflector, StreamingLists
+from kubewright.cache.scope import Scope, labelled
+from kubewright.cache.state import InformerHealth, InformerState, Phase
 from kubewright.client import Client
-from kubewright.client.requests import Fields, Labels, as_selector
+from kubewright.client.requests import Fields, Labels, as_selector, selection
 from kubewright.telemetry import Log, null_log
 
 __all__ = ["Indexer", "Informer"]
@@ -26,11 +30,12 @@ R = TypeVar("R", bound=Resource)
 Indexer = Callable[[R], Iterable[str]]
 
 _OWNER = "\0owner"
-_NAMESPACE = "\0namespace"
+_by_key = attrgetter("namespace", "name")
+_WORST_FIRST = (Phase.BROKEN, Phase.MISSING, Phase.STARTING, Phase.STOPPED)
 
 
 class Informer(Generic[R]):
-    """What the server has of one kind, in one namespace or all, selected or not.
+    """What the server has of one kind, in some namespaces or all, selected or not.
 
     Guarantees
         Reads see own writes: once a write through the same client has returned, no read gives an older state (the
@@ -46,48 +51,146 @@ class Informer(Generic[R]):
         client: Client,
         kind: type[R],
         *,
-        namespace: str | None = None,
+        namespaces: str | Iterable[str] | None = None,
         labels: Labels | None = None,
         fields: Fields | None = None,
+        projection: Projection = WHOLE,
         indexes: Mapping[str, Indexer[R]] | None = None,
+        optional: bool = False,
+        cluster: str | None = None,
+        streaming: StreamingLists | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
     ) -> None:
+        """``optional``: the kind may not be installed; the informer is then empty until it is, and in step.
+
+        ``cluster`` is the name by which events and requests tell clusters apart, None for the local one. ``streaming``
+        is what the informers of one server share.
+        """
         self.kind = kind
         self.info = resource_info(kind)
-        self.namespace = namespace
-        self._store = Store(Scope.of(namespace, labels, fields))
-        self._indexers: dict[str, Indexer[R]] = dict(indexes or {})
-        self._indexes = {name: Index() for name in (_OWNER, _NAMESPACE, *self._indexers)}
-        self._subscribers: list[Callable[[Event[R]], None]] = []
+        self.cluster = cluster
+        self.projection = projection
+        self.optional = optional
+        self._scope = Scope.of(namespaces, labels, fields)
+        self._rest = client.rest
+        self._parser = EntryParser(self.info, projection)
+        self._streaming = streaming or StreamingLists()
+        self._clock = clock or client.clock
+        self._rng = rng or random.Random()
+        self._log = (log or null_log()).bind(
+            resource=self.info.qualified_plural, **({"cluster": cluster} if cluster else {})
+        )
+        self._indexers: dict[str, Indexer[R]] = {}
+        self._indexes: dict[str, Callable[[Entry], Iterable[str]]] = {_OWNER: lambda entry: entry.owners}
+        self._delivery: Delivery[R] = Delivery(self._event, self._log)
         self._watchers: list[Callable[[InformerState], None]] = []
         self._state = InformerState(Phase.STARTING)
         self._synced = asyncio.Event()
-        self._log = (log or null_log()).bind(
-            resource=self.info.qualified_plural, **({"namespace": namespace} if namespace else {})
-        )
-        self._reflector = Reflector(
-            client.rest,
-            self.info,
-            _InformerSink(self),
-            namespace=namespace,
-            labels=labels,
-            fields=fields,
-            clock=clock or client.clock,
-            rng=rng or random.Random(),
-            log=self._log,
+        self._ready = asyncio.Event()
+        self._group: asyncio.TaskGroup | None = None
+        self._tasks: dict[str | None, asyncio.Task[None]] = {}
+        names = self._scope.namespaces
+        self._parts: dict[str | None, Part[R]] = {
+            name: self._part(name) for name in (names if names is not None else (None,))
+        }
+        for name, indexer in (indexes or {}).items():
+            self.add_index(name, indexer)
+
+    def _part(self, namespace: str | None) -> Part[R]:
+        log = self._log.bind(namespace=namespace) if namespace else self._log
+        query = selection(self._scope.labels, self._scope.fields)
+
+        def reflector(part: Part[R]) -> Reflector:
+            return Reflector(
+                self._rest,
+                self.info,
+                part,
+                namespace=namespace,
+                selection=query,
+                parser=self._parser,
+                streaming=self._streaming,
+                clock=self._clock,
+                rng=self._rng,
+                log=log,
+            )
+
+        return Part(
+            self._scope.within(namespace),
+            self._indexes,
+            delivery=self._delivery,
+            reflector=reflector,
+            turned=self._turned,
+            optional=lambda: self.optional,
+            clock=self._clock,
+            log=log,
         )
 
     # running
 
     async def run(self) -> NoReturn:
         """Keeps the view current, for ever; its caller owns the task."""
-        await self._reflector.run()
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                self._turned()
+                group.create_task(self._delivery.run(), name=f"events {self.info.qualified_plural}")
+                for namespace in self._parts:
+                    self._start(namespace)
+        finally:
+            self._group = None
+            self._tasks.clear()
+        raise AssertionError("an informer runs for ever")
+
+    def _start(self, namespace: str | None) -> None:
+        if self._group is not None:
+            name = f"watch {self.info.qualified_plural} {namespace or ''}".rstrip()
+            self._tasks[namespace] = self._group.create_task(self._parts[namespace].run(), name=name)
+
+    @property
+    def namespaces(self) -> tuple[str, ...] | None:
+        """None for all of them."""
+        return None if None in self._parts else tuple(sorted(name for name in self._parts if name is not None))
+
+    def add_namespace(self, namespace: str) -> None:
+        """Begins to watch one more namespace. Raises ValueError for an informer that watches all of them."""
+        if None in self._parts:
+            raise ValueError(f"the informer of {self.info.qualified_plural} watches all namespaces")
+        if namespace not in self._parts:
+            self._parts[namespace] = self._part(namespace)
+            self._start(namespace)
+            self._turned()
+
+    async def remove_namespace(self, namespace: str) -> None:
+        """Lets go of a namespace; subscribers are told that its objects are no longer in view (Deleted)."""
+        part = self._parts.pop(namespace, None)
+        if part is None:
+            return
+        task = self._tasks.pop(namespace, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        self._turned()
+        await part.empty()
+
+    def stop(self) -> None:
+        """To be called when `run` has ended for good: nothing is held any more, and nobody told."""
+        for part in self._parts.values():
+            part.store.clear()
+            part.has_synced = False
+            part.state = InformerState(Phase.STOPPED)
+        self._turn(InformerState(Phase.STOPPED))
+
+    # how it is
 
     async def synced(self) -> None:
         """Waits until everything was read once."""
         await self._synced.wait()
+
+    async def ready(self) -> None:
+        """As `synced`, but does not wait for an optional kind that is not installed."""
+        await self._ready.wait()
 
     @property
     def has_synced(self) -> bool:
@@ -99,6 +202,11 @@ class Informer(Generic[R]):
         return self._state.phase is Phase.SYNCED
 
     @property
+    def in_step(self) -> bool:
+        """Whether it may be relied on: it is live, or optional and not installed."""
+        return self.live or (self.optional and self._state.phase is Phase.MISSING)
+
+    @property
     def state(self) -> InformerState:
         return self._state
 
@@ -106,23 +214,48 @@ class Informer(Generic[R]):
         """Hears of each change of `state`."""
         self._watchers.append(watcher)
 
+    @property
+    def health(self) -> InformerHealth:
+        """What this informer can say of itself now."""
+        return measure(
+            self._parts,
+            InformerHealth(
+                resource=self.info.qualified_plural,
+                cluster=self.cluster,
+                namespaces=self.namespaces,
+                projection=self.projection,
+                phase=self._state.phase,
+                reason=self._state.reason,
+                in_step=self.in_step,
+                optional=self.optional,
+            ),
+            now=self._clock.monotonic(),
+        )
+
     # reading
 
     def __len__(self) -> int:
-        return len(self._store)
+        return sum(len(part.store) for part in self._parts.values())
 
     def get(self, namespace: str | None, name: str) -> R | None:
+        """Raises `DecodeError` for an object that does not fit its class, `NotHeld` where only metadata is cached."""
         entry = self.entry(namespace, name)
-        return None if entry is None else decode(entry.raw, self.kind)
+        return None if entry is None else held(entry, self.kind, self.projection)
+
+    def metadata(self, namespace: str | None, name: str) -> ObjectMeta | None:
+        """The object's metadata, decoded anew, without managedFields."""
+        entry = self.entry(namespace, name)
+        return None if entry is None else decode_metadata(entry)
 
     def raw(self, namespace: str | None, name: str) -> bytes | None:
-        """The object's JSON without managedFields."""
+        """The object's JSON without managedFields; with a projection, what it keeps."""
         entry = self.entry(namespace, name)
         return None if entry is None else entry.raw
 
     def entry(self, namespace: str | None, name: str) -> Entry | None:
         """Metadata without decoding the object."""
-        return self._store.get((namespace or "", name))
+        part = self._parts.get(None) or self._parts.get(namespace)
+        return None if part is None else part.store.view.get((namespace or "", name))
 
     def list(
         self,
@@ -130,8 +263,8 @@ class Informer(Generic[R]):
         labels: Labels | None = None,
         index: tuple[str, str] | None = None,
     ) -> builtins.list[R]:
-        """Objects in order of namespace and name; decodes only those that match. See `entries`."""
-        return [decode(entry.raw, self.kind) for entry in self.entries(namespace, labels, index)]
+        """Objects in order of namespace and name; decodes only those that match. See `entries` and `get`."""
+        return [held(entry, self.kind, self.projection) for entry in self.entries(namespace, labels, index)]
 
     def entries(
         self,
@@ -140,95 +273,58 @@ class Informer(Generic[R]):
         index: tuple[str, str] | None = None,
     ) -> builtins.list[Entry]:
         """Like `list`, without decoding. ``index`` is a declared index and the wanted value."""
-        selector = None if labels is None else as_selector(labels)
         if index is not None:
             found = self._indexed(*index)
-        elif namespace is not None:
-            found = self._indexed(_NAMESPACE, namespace)
+            if namespace is not None:
+                found = [entry for entry in found if entry.namespace == namespace]
         else:
-            found = list(self._store)
-        matching = [
-            entry
-            for entry in found
-            if (namespace is None or entry.namespace == namespace)
-            and (selector is None or selector.matches(entry.labels))
-        ]
-        return sorted(matching, key=lambda entry: entry.key)
+            found = [
+                entry
+                for part in self._reading(namespace)
+                for entry in (part.store if namespace is None else part.store.view.in_namespace(namespace))
+            ]
+        if labels is not None:
+            found = labelled(found, as_selector(labels))
+        return sorted(found, key=_by_key)
 
     def by_owner(self, uid: str) -> builtins.list[R]:
         """Objects that name ``uid`` among their owners."""
-        return [decode(entry.raw, self.kind) for entry in self.owned(uid)]
+        return [held(entry, self.kind, self.projection) for entry in self.owned(uid)]
 
     def owned(self, uid: str) -> builtins.list[Entry]:
         """Like `by_owner`, without decoding."""
-        return sorted(self._indexed(_OWNER, uid), key=lambda entry: entry.key)
+        return sorted(self._indexed(_OWNER, uid), key=_by_key)
+
+    def _reading(self, namespace: str | None) -> Iterable[Part[R]]:
+        if namespace is None or None in self._parts:
+            return self._parts.values()
+        part = self._parts.get(namespace)
+        return () if part is None else (part,)
 
     def _indexed(self, name: str, value: str) -> builtins.list[Entry]:
-        index = self._indexes.get(name)
-        if index is None:
+        if name not in self._indexes:
             declared = ", ".join(sorted(self._indexers)) or "none"
             raise KeyError(f"the informer of {self.info.qualified_plural} has no index {name!r}; declared: {declared}")
-        return [entry for key in index.keys(value) if (entry := self._store.get(key)) is not None]
+        return [entry for part in self._parts.values() for entry in part.store.view.indexed(name, value)]
 
     def add_index(self, name: str, indexer: Indexer[R]) -> None:
-        """Declares one more index. Raises ValueError when another one has the name."""
-        if self._indexers.setdefault(name, indexer) is not indexer:
-            raise ValueError(f"the informer of {self.info.qualified_plural} has another index called {name!r}")
-        index = self._indexes[name] = Index()
-        for entry in self._store:
-            index.put(entry.key, self._values(name, entry))
+        """Declares one more index; ``indexer`` gives an object's values: one, several or none.
 
-    # being told
-
-    def subscribe(self, handler: Callable[[Event[R]], None]) -> Callable[[], None]:
-        """Hears of every change, beginning with what is there (Added, ``initial``); returns what ends it.
-
-        Handlers are called in between two steps of the informer: they must be quick, and must not raise; one that does
-        is logged, and disturbs no other.
+        Raises ValueError when another one has the name, and where there are no objects to index, only metadata.
         """
-        self._subscribers.append(handler)
-        for entry in sorted(self._store, key=lambda entry: entry.key):
-            self._call(handler, Event(self.kind, Change(None, entry), initial=True))
-        return lambda: self._subscribers.remove(handler)
-
-    def fold(self, raw: bytes) -> None:
-        """Takes the object in the answer to an own write, if it belongs here; never an older state over a newer."""
-        self._publish(self._store.fold(parse_entry(raw, self.info)))
-
-    def forget(self, namespace: str | None, name: str, uid: str) -> None:
-        """Takes an own delete that ended the object at once."""
-        self._publish(self._store.forget((namespace or "", name), uid))
-
-    # what the reflector brings
-
-    def _publish(self, changes: Iterable[Change], *, initial: bool = False) -> None:
-        taken = list(changes)
-        for change in taken:
-            self._index(change)
-        for change in taken:
-            first = initial and change.type is EventType.ADDED
-            event = Event(self.kind, change, initial=first)
-            for handler in tuple(self._subscribers):
-                self._call(handler, event)
-
-    def _call(self, handler: Callable[[Event[R]], None], event: Event[R]) -> None:
-        try:
-            handler(event)
-        except Exception:  # one subscriber's bug must not keep the event from the others, nor end the watch
-            self._log.exception("a subscriber failed", name=event.key[1], event_type=event.type.value)
-
-    def _index(self, change: Change) -> None:
-        for name, index in self._indexes.items():
-            if change.new is not None:
-                index.put(change.new.key, self._values(name, change.new))
-            elif change.old is not None:
-                index.drop(change.old.key)
+        if self.projection.metadata_only:
+            raise ValueError(
+                f"only the metadata of {self.info.qualified_plural} is cached: index {name!r} can't be kept"
+            )
+        known = self._indexers.setdefault(name, indexer)
+        if known is not indexer:
+            raise ValueError(f"the informer of {self.info.qualified_plural} has another index called {name!r}")
+        if name not in self._indexes:
+            self._indexes[name] = lambda entry: self._values(name, entry)
+            for part in self._parts.values():
+                part.store.add_index(name, self._indexes[name])
 
     def _values(self, name: str, entry: Entry) -> Iterable[str]:
-        if name == _OWNER:
-            return entry.owners
-        if name == _NAMESPACE:
-            return (entry.namespace,)
         try:
             return tuple(self._indexers[name](decode(entry.raw, self.kind)))
         except DecodeError:
@@ -237,41 +333,78 @@ class Informer(Generic[R]):
             self._log.exception("an index failed", index=name, name=entry.name)
             return ()
 
-    def _turn(self, state: InformerState) -> None:
-        if state == self._state:
+    # being told
+
+    def subscribe(self, handler: Callable[[Event[R]], None]) -> Callable[[], None]:
+        """Hears of every change, beginning with what is there (Added, ``initial``); returns what ends it.
+
+        Handlers are called in between two steps of the informer: they must be quick, and must not raise; one that does
+        is logged, and disturbs no other. Where that can't be promised, use `feed`.
+        """
+        return self._delivery.subscribe(handler, [Change(None, entry) for entry in self.entries()])
+
+    @contextmanager
+    def feed(self) -> Iterator[Feed[R]]:
+        """Events at the reader's own pace, for ``async for``; several changes of one object become one in between."""
+        feed = Feed(self._event)
+        stop = self.subscribe(feed.put)
+        try:
+            yield feed
+        finally:
+            stop()
+
+    def fold(self, raw: bytes) -> None:
+        """Takes the object in the answer to an own write, if it belongs here; never an older state over a newer."""
+        try:
+            entry = self._parser.parse(raw)
+        except DecodeError as error:  # the writer has its answer; the watch will bring what it meant
+            self._log.warning("the answer to a write can't be cached", error=str(error))
             return
+        for part in self._reading(entry.namespace):
+            part.fold(entry, raw)
+
+    def forget(self, namespace: str | None, name: str, uid: str) -> None:
+        """Takes an own delete that ended the object at once."""
+        for part in self._reading(namespace or ""):
+            part.forget(namespace or "", name, uid)
+
+    def _event(self, change: Change, initial: bool) -> Event[R]:
+        return Event(self.kind, change, initial, self.cluster, self.projection)
+
+    # what the parts bring
+
+    def _turned(self) -> None:
+        parts = self._parts.values()
+        _set(self._synced, all(part.has_synced for part in parts))
+        trouble = min(
+            ((name, part.state) for name, part in self._parts.items() if part.state.phase is not Phase.SYNCED),
+            key=lambda found: _WORST_FIRST.index(found[1].phase),
+            default=None,
+        )
+        if trouble is None:
+            self._turn(InformerState(Phase.SYNCED))
+            return
+        name, state = trouble
+        reason = f"namespace {name}: {state.reason}" if name and state.reason else state.reason
+        self._turn(InformerState(state.phase, reason))
+
+    def _turn(self, state: InformerState) -> None:
+        changed = state != self._state
         self._state = state
+        _set(self._ready, self.has_synced or self.in_step)
+        if not changed:
+            return
         if state.phase is Phase.SYNCED:
-            self._log.info("synced", objects=len(self._store))
-        else:
-            self._log.warning("not synced", phase=state.phase.value, reason=state.reason)
+            self._log.info("synced", objects=len(self))
+        elif state.phase in {Phase.BROKEN, Phase.MISSING}:
+            level = self._log.info if self.in_step else self._log.warning
+            level("not synced", phase=state.phase.value, reason=state.reason)
         for watcher in tuple(self._watchers):
             watcher(state)
 
 
-class _InformerSink(Generic[R]):
-    """The informer's other side, for its reflector only."""
-
-    def __init__(self, informer: Informer[R]) -> None:
-        self._informer = informer
-
-    def begin_list(self) -> ListBegun:
-        return self._informer._store.begin_list()
-
-    def replace(self, entries: Iterable[Entry], version: int, begun: ListBegun) -> None:
-        first = not self._informer.has_synced
-        changes = self._informer._store.replace(entries, version, begun)
-        self._informer._publish(changes, initial=first)
-        self._informer._synced.set()
-
-    def upsert(self, entry: Entry) -> None:
-        self._informer._publish(self._informer._store.upsert(entry))
-
-    def remove(self, entry: Entry) -> None:
-        self._informer._publish(self._informer._store.remove(entry))
-
-    def advance(self, version: int) -> None:
-        self._informer._store.advance(version)
-
-    def turn(self, state: InformerState) -> None:
-        self._informer._turn(state)
+def _set(event: asyncio.Event, value: bool) -> None:
+    if value:
+        event.set()
+    else:
+        event.clear()

@@ -9,37 +9,56 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable
-from enum import Enum
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
 from typing import NoReturn, Protocol
 
 import msgspec
-from msgspec import Struct
 
-from kubewright.api import ApiError, Clock, DecodeError, Gone, NotFound, ResourceInfo, split_list
-from kubewright.cache.entry import Entry, parse_entry
+from kubewright.api import (
+    ApiError,
+    BadRequest,
+    Clock,
+    DecodeError,
+    Gone,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    ResourceInfo,
+    split_list,
+)
+from kubewright.cache.entry import Entry
+from kubewright.cache.parsing import EntryParser
+from kubewright.cache.plan import Outcome, Plan, next_plan
 from kubewright.cache.state import InformerState, Phase
-from kubewright.cache.store import ListBegun
-from kubewright.client.requests import Fields, Labels, selection
+from kubewright.cache.store import Incoming
+from kubewright.cache.versions import read_bookmark, version_number
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError
 from kubewright.client.watch import WatchEvent
 from kubewright.telemetry import Log
 
-__all__ = ["Outcome", "Pause", "Plan", "Reflector", "Sink", "next_plan"]
+__all__ = ["Reflector", "Sink", "StreamingLists"]
 
 _PAGE = 500
 _WATCH_SECONDS = (120, 230)  # below the 240 s after which the commonest load balancers drop a silent connection
 _GRACE = 10.0
 _SHORT_WATCH = 1.0
+_INITIAL_SILENCE = 10.0
+"""Seconds without a word after which a streaming list is taken for one whose end will not be told."""
+_INCOMPLETE = 2
+"""Streaming lists in a row that broke off before pages are tried."""
+_SLICE = 256
+"""Objects taken before others get their turn: some 2 ms of work, 7 ms of pods."""
+_INITIAL_END = "k8s.io/initial-events-end"
 
 
 class Sink(Protocol):
-    """Where a reflector puts what it reads; `Informer` is one."""
+    """Where a reflector puts what it reads."""
 
-    def begin_list(self) -> ListBegun: ...
+    def begin_list(self) -> Incoming: ...
 
-    def replace(self, entries: Iterable[Entry], version: int, begun: ListBegun) -> None: ...
+    async def replace(self, incoming: Incoming, version: int) -> None: ...
 
     def upsert(self, entry: Entry) -> None: ...
 
@@ -52,81 +71,33 @@ class Sink(Protocol):
         ...
 
 
-class Outcome(Enum):
-    """How one list or one watch went."""
+class StreamingLists:
+    """Which API groups of one server were found to have no streaming lists; an aggregated group is a server of its own."""
 
-    LISTED = "listed"
-    ENDED = "ended"
-    """The watch ran and ended, as watches do."""
-    CUT_SHORT = "cut short"
-    """The watch ended at once, without an event."""
-    BROKEN_OFF = "broken off"
-    """The connection broke during the watch, or fell silent."""
-    EXPIRED = "expired"
-    """The server no longer has our version, or has another history."""
-    UNREACHABLE = "unreachable"
-    MISSING = "missing"
-    REFUSED = "refused"
-    """Any other error the server answers: forbidden, overloaded, broken."""
+    def __init__(self) -> None:
+        self._without: set[str] = set()
 
+    def available(self, info: ResourceInfo) -> bool:
+        return info.api_version not in self._without
 
-class Pause(Enum):
-    """What to wait for before the next turn."""
-
-    NONE = "none"
-    BACK_OFF = "back off"
-    """Longer after each failure."""
-    INSTALLATION = "installation"
-    """A CustomResourceDefinition is on its way, perhaps: someone may be waiting for us."""
-
-
-class Plan(Struct, frozen=True):
-    """What to do next: list or watch, when, and after how many failures since a watch last ran."""
-
-    list: bool = True
-    failures: int = 0
-    pause: Pause = Pause.NONE
-
-    def delay(self, rng: random.Random) -> float:
-        """Seconds to wait first, jittered so that a fleet does not come back in step."""
-        match self.pause:
-            case Pause.NONE:
-                return 0.0
-            case Pause.INSTALLATION:
-                return rng.uniform(0.5, 2.0)
-            case Pause.BACK_OFF:
-                ceiling = min(0.2 * 2.0 ** min(self.failures - 1, 10), 30.0)
-                return rng.uniform(ceiling / 2, ceiling)
-
-
-def next_plan(plan: Plan, outcome: Outcome) -> Plan:
-    """The one place that decides how a reflector goes on."""
-    failed = plan.failures + 1
-    match outcome:
-        case Outcome.LISTED:
-            return Plan(list=False, failures=plan.failures)  # only a watch that runs proves that all is well
-        case Outcome.ENDED:
-            return Plan(list=False)
-        case Outcome.CUT_SHORT | Outcome.BROKEN_OFF:
-            return Plan(list=False, failures=failed, pause=Pause.BACK_OFF)
-        case Outcome.EXPIRED | Outcome.UNREACHABLE:
-            return Plan(list=True, failures=failed, pause=Pause.BACK_OFF)
-        case Outcome.MISSING:
-            return Plan(list=True, pause=Pause.INSTALLATION)
-        case Outcome.REFUSED:
-            return Plan(list=plan.list, failures=failed, pause=Pause.BACK_OFF)
+    def rule_out(self, info: ResourceInfo) -> None:
+        self._without.add(info.api_version)
 
 
 class _HistoryChanged(Exception):
-    """The server's versions went back: it is not the one we listed from."""
+    """The server's versions went back: it is not the one we listed from, or was restored from a backup."""
+
+
+class _NoEnd(Exception):
+    """A streaming list was accepted, and its end is not told."""
 
 
 class Reflector:
     """Lists and watches one resource for ever.
 
     Guarantees
-        The sink sees a list first, then every change in order, each at most once. Whatever goes wrong on the way to
-        the server is shown as state and tried again; only a bug ends `run`.
+        The sink sees a list first, then every change in order, each at most once. Whatever goes wrong is shown as state
+        and tried again, an error of our own included.
     """
 
     def __init__(
@@ -135,9 +106,10 @@ class Reflector:
         info: ResourceInfo,
         sink: Sink,
         *,
-        namespace: str | None = None,
-        labels: Labels | None = None,
-        fields: Fields | None = None,
+        namespace: str | None,
+        selection: list[tuple[str, str]],
+        parser: EntryParser,
+        streaming: StreamingLists,
         clock: Clock,
         rng: random.Random,
         log: Log,
@@ -146,25 +118,39 @@ class Reflector:
         self._info = info
         self._sink = sink
         self._namespace = namespace
-        self._selection = selection(labels, fields)
+        self._selection = selection
+        self._parser = parser
+        self._streaming = streaming
         self._clock = clock
         self._rng = rng
         self._log = log
-        self._version = 0
+        self._current = False
+        self._incomplete = 0
+        self._live_since: float | None = None
+        self.version = 0
+        """How far we have come."""
+        self.heard_at: float | None = None
+        """When the server last said anything, on the clock's monotonic time."""
+        self.lists = self.watches = self.unreadable = 0
 
     async def run(self) -> NoReturn:
         plan = Plan()
         while True:
             await asyncio.sleep(plan.delay(self._rng))
+            self._current = not plan.list
+            self._live_since = None
             outcome = await self._turn(plan)
-            plan = next_plan(plan, outcome)
+            self._incomplete = self._incomplete + 1 if outcome is Outcome.INCOMPLETE else 0
+            lasted = 0.0 if self._live_since is None else self._clock.monotonic() - self._live_since
+            plan = next_plan(msgspec.structs.replace(plan, list=not self._current), outcome, lasted)
 
     async def _turn(self, plan: Plan) -> Outcome:
         try:
-            if plan.list:
-                await self._list()
-                return Outcome.LISTED
-            return await self._watch()
+            if not plan.list:
+                return await self._watch()
+            if self._streaming.available(self._info) and self._incomplete < _INCOMPLETE:
+                return await self._stream()
+            await self._list()
         except (Gone, _HistoryChanged) as error:
             self._log.info("the server no longer has our version of the resource: listing again", reason=str(error))
             return Outcome.EXPIRED
@@ -174,9 +160,20 @@ class Reflector:
         except TransportError as error:
             self._trouble(Phase.BROKEN, str(error))
             return Outcome.UNREACHABLE
-        except (ApiError, DecodeError) as error:
+        except DecodeError as error:
+            self._trouble(Phase.BROKEN, str(error))
+            return Outcome.GARBLED
+        except ApiError as error:
+            if _is_ahead(error):
+                self._log.warning(_WENT_BACK, had=self.version, reason=str(error))
+                return Outcome.EXPIRED
             self._trouble(Phase.BROKEN, str(error))
             return Outcome.REFUSED
+        except Exception as error:  # a reflector that ends leaves a view that grows old in silence
+            self._log.exception("watching failed", resource=self._info.qualified_plural)
+            self._trouble(Phase.BROKEN, f"{type(error).__name__}: {error}")
+            return Outcome.FAILED
+        return Outcome.LISTED
 
     def _missing(self) -> str:
         info = self._info
@@ -187,65 +184,161 @@ class Reflector:
     def _trouble(self, phase: Phase, reason: str) -> None:
         self._sink.turn(InformerState(phase, reason))
 
-    async def _list(self) -> None:
-        begun = self._sink.begin_list()
-        try:
-            entries, version = await self._pages([*self._selection, ("limit", str(_PAGE))])
-        except Gone:  # the snapshot of the first page went while we read the others: all in one answer, then
-            begun = self._sink.begin_list()
-            entries, version = await self._pages(self._selection)
-        self._version = version
-        self._sink.replace(entries, version, begun)
+    # lists in pages
 
-    async def _pages(self, query: list[tuple[str, str]]) -> tuple[list[Entry], int]:
-        entries: list[Entry] = []
+    async def _list(self) -> None:
+        try:
+            incoming, version = await self._pages([*self._selection, ("limit", str(_PAGE))])
+        except Gone:  # the snapshot of the first page went while we read the others: all in one answer, then
+            incoming, version = await self._pages(self._selection)
+        await self._replace(incoming, version)
+
+    async def _pages(self, query: list[tuple[str, str]]) -> tuple[Incoming, int]:
+        incoming = self._sink.begin_list()
+        self.unreadable = 0
         token: str | None = None
         while True:
             page = query if token is None else [*query, ("continue", token)]
-            meta, items = split_list(await self._rest.list(self._info, namespace=self._namespace, query=page))
-            entries.extend(parse_entry(item, self._info) for item in items)
+            answer = await self._rest.list(
+                self._info, namespace=self._namespace, query=page, accept=self._parser.projection.of_list
+            )
+            meta, items = split_list(answer)
+            for number, item in enumerate(items, 1):
+                self._add(incoming, item)
+                if number % _SLICE == 0:
+                    await asyncio.sleep(0)
             token = meta.continue_
             if not token:
-                return entries, _number(meta.resource_version)
+                return incoming, version_number(meta.resource_version)
+
+    def _add(self, incoming: Incoming, raw: bytes) -> None:
+        try:
+            incoming.add(self._parser.parse(raw))
+        except DecodeError as error:  # one object must not hide all others
+            self.unreadable += 1
+            self._log.error("an object's metadata can't be read: it is left out", error=str(error))
+
+    async def _replace(self, incoming: Incoming, version: int) -> None:
+        if version < self.version:
+            self._log.warning(_WENT_BACK, had=self.version, now=version)
+        self.version = version
+        self.lists += 1
+        self._heard()
+        await self._sink.replace(incoming, version)
+        self._current = True
+
+    # watches, and lists that come as one
+
+    async def _stream(self) -> Outcome:
+        try:
+            return await self._follow(self._sink.begin_list())
+        except _NoEnd:
+            self._log.warning(
+                "the server accepts streaming lists and does not tell their end: listing in pages from now on",
+                api_version=self._info.api_version,
+            )
+        except (BadRequest, Invalid, MethodNotAllowed):
+            if self._current:
+                raise
+        self._streaming.rule_out(self._info)
+        return Outcome.UNSUPPORTED
 
     async def _watch(self) -> Outcome:
+        return await self._follow(None)
+
+    async def _follow(self, incoming: Incoming | None) -> Outcome:
+        """Opens a watch and takes what it says until it ends; with ``incoming``, what there is comes first."""
         seconds = self._rng.randint(*_WATCH_SECONDS)
-        query = [
-            *self._selection,
-            ("resourceVersion", str(self._version)),
-            ("allowWatchBookmarks", "true"),
-            ("timeoutSeconds", str(seconds)),
-        ]
         began = self._clock.monotonic()
         opened = heard = False
         try:
-            # the server's own time-out does not help where the connection died without a word
-            async with asyncio.timeout(seconds + _GRACE):
-                async with self._rest.watch(self._info, namespace=self._namespace, query=query) as events:
-                    opened = True
-                    self._sink.turn(InformerState(Phase.SYNCED))
-                    async for event in events:
-                        heard = True
-                        self._take(event)
+            async with self._opened(seconds, initial=incoming is not None) as (batches, limit):
+                opened = True
+                if incoming is None:
+                    self._live()
+                async for batch in batches:
+                    heard = True
+                    self._heard()
+                    rest = iter(batch)
+                    if incoming is not None:
+                        limit.reschedule(None)  # it is the server's silence that counts, not what we do with its words
+                        if not await self._fill(incoming, rest):
+                            limit.reschedule(_at(min(_INITIAL_SILENCE, began + seconds - self._clock.monotonic())))
+                            continue
+                        incoming = None
+                        limit.reschedule(_at(began + seconds + _GRACE - self._clock.monotonic()))
+                    await self._take_all(rest)
         except TimeoutError:
+            if incoming is not None:
+                raise _NoEnd from None
             self._log.warning("the watch fell silent: opening it anew", seconds=seconds)
+            self._trouble(Phase.BROKEN, f"the watch was silent for longer than the {seconds} s it was to last")
             return Outcome.BROKEN_OFF
         except TransportError as error:
-            if not opened:
+            if not opened or incoming is not None:
                 raise
             self._log.info("the watch broke off: opening it anew", reason=str(error))
             return Outcome.BROKEN_OFF
+        if incoming is not None:
+            return Outcome.INCOMPLETE
         if heard or self._clock.monotonic() - began >= _SHORT_WATCH:
             return Outcome.ENDED
         return Outcome.CUT_SHORT
 
+    @asynccontextmanager
+    async def _opened(
+        self, seconds: int, *, initial: bool
+    ) -> AsyncIterator[tuple[AsyncIterator[list[WatchEvent[bytes]]], asyncio.Timeout]]:
+        query = [*self._selection]
+        if initial:
+            query += [("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan")]
+            self.unreadable = 0
+        else:
+            query.append(("resourceVersion", str(self.version)))
+            self.watches += 1
+        query += [("allowWatchBookmarks", "true"), ("timeoutSeconds", str(seconds))]
+        # the server's own time-out does not help where the connection died without a word
+        async with asyncio.timeout(_INITIAL_SILENCE if initial else seconds + _GRACE) as limit:
+            async with (
+                self._rest.watch(
+                    self._info, namespace=self._namespace, query=query, accept=self._parser.projection.of_one
+                ) as events,
+                aclosing(events.batches()) as batches,
+            ):
+                yield batches, limit
+
+    async def _fill(self, incoming: Incoming, events: Iterator[WatchEvent[bytes]]) -> bool:
+        """Takes events of a streaming list, up to its end; returns whether it has come."""
+        for number, event in enumerate(events, 1):
+            if event.type == "BOOKMARK":
+                bookmark = read_bookmark(event.object)
+                if _INITIAL_END in (bookmark.annotations or {}):
+                    self.watches += 1
+                    await self._replace(incoming, version_number(bookmark.resource_version))
+                    self._live()
+                    return True
+            elif event.type == "DELETED":
+                incoming.discard(self._parser.parse(event.object))
+            else:
+                self._add(incoming, event.object)
+            if number % _SLICE == 0:
+                await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the next batch may be here already, and the one after
+        return False
+
+    async def _take_all(self, events: Iterator[WatchEvent[bytes]]) -> None:
+        for number, event in enumerate(events, 1):
+            self._take(event)
+            if number % _SLICE == 0:
+                await asyncio.sleep(0)
+
     def _take(self, event: WatchEvent[bytes]) -> None:
         if event.type == "BOOKMARK":
-            version = _bookmark_version(event.object)
+            version = version_number(read_bookmark(event.object).resource_version)
             self._move_to(version)
             self._sink.advance(version)
             return
-        entry = parse_entry(event.object, self._info)
+        entry = self._parser.parse(event.object)
         self._move_to(entry.resource_version)
         if event.type == "DELETED":
             self._sink.remove(entry)
@@ -253,33 +346,27 @@ class Reflector:
             self._sink.upsert(entry)
 
     def _move_to(self, version: int) -> None:
-        if version < self._version:
-            raise _HistoryChanged(f"version {version} came after {self._version}")
-        self._version = version
+        if version < self.version:
+            self._log.warning(_WENT_BACK, had=self.version, now=version)
+            raise _HistoryChanged(f"version {version} came after {self.version}")
+        self.version = version
+
+    def _live(self) -> None:
+        self._live_since = self._clock.monotonic()
+        self._sink.turn(InformerState(Phase.SYNCED))
+
+    def _heard(self) -> None:
+        self.heard_at = self._clock.monotonic()
 
 
-class _Versioned(msgspec.Struct, rename="camel"):
-    resource_version: str
+_WENT_BACK = "the server's resource versions went back, as after a restore from a backup: reading everything anew"
 
 
-class _Bookmark(msgspec.Struct):
-    metadata: _Versioned
+def _at(seconds: float) -> float:
+    """A moment on the running loop's own clock, which is what its timers go by."""
+    return asyncio.get_running_loop().time() + seconds
 
 
-_bookmark = msgspec.json.Decoder(_Bookmark)
-
-
-def _bookmark_version(raw: bytes) -> int:
-    try:
-        return _number(_bookmark.decode(raw).metadata.resource_version)
-    except msgspec.DecodeError as error:
-        raise DecodeError(f"not a bookmark: {error}: {raw[:120]!r}") from error
-
-
-def _number(version: str | None) -> int:
-    try:
-        return int(version or "")
-    except ValueError as error:
-        raise DecodeError(
-            f"resource version {version!r} is no number: this server's objects can't be cached"
-        ) from error
+def _is_ahead(error: ApiError) -> bool:
+    """Whether the server says that it has not come as far as we have."""
+    return any(cause.reason == "ResourceVersionTooLarge" for cause in error.causes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from msgspec import Struct
 
@@ -9,34 +11,59 @@ from kubewright.api import FieldSelector, Selector
 from kubewright.cache.entry import Entry
 from kubewright.client.requests import Fields, Labels, as_field_selector, as_selector
 
-__all__ = ["Scope"]
+__all__ = ["Scope", "labelled"]
 
 
 class Scope(Struct, frozen=True):
-    """A namespace (None for all) and selectors; hashable, so that equal scopes share an informer."""
+    """Namespaces (None for all) and selectors; hashable, so that equal scopes share an informer."""
 
-    namespace: str | None
+    namespaces: tuple[str, ...] | None
     labels: Selector
     fields: FieldSelector
 
     @classmethod
-    def of(cls, namespace: str | None, labels: Labels | None, fields: Fields | None) -> Scope:
+    def of(cls, namespaces: str | Iterable[str] | None, labels: Labels | None, fields: Fields | None) -> Scope:
         """The same for selections that are written in another order."""
         requirements = () if labels is None else as_selector(labels).requirements
         terms = () if fields is None else as_field_selector(fields).terms
-        return cls(namespace, Selector(tuple(sorted(requirements, key=str))), FieldSelector(tuple(sorted(terms))))
+        names = (namespaces,) if isinstance(namespaces, str) else namespaces
+        return cls(
+            None if names is None else tuple(sorted(set(names))),
+            Selector(tuple(sorted(requirements, key=str))),
+            FieldSelector(tuple(sorted(terms))),
+        )
+
+    def within(self, namespace: str | None) -> Scope:
+        """The same selection in one namespace, or in all."""
+        return Scope(None if namespace is None else (namespace,), self.labels, self.fields)
 
     def covers(self, namespace: str) -> bool:
-        return self.namespace is None or namespace == self.namespace
+        return self.namespaces is None or namespace in self.namespaces
 
-    def selects(self, entry: Entry) -> bool:
-        """Whether the selectors take the object; its namespace is another matter."""
-        if not self.labels.matches(entry.labels):
+    def selects(self, entry: Entry, whole: bytes | None = None) -> bool:
+        """Whether the selectors take the object; its namespace is another matter.
+
+        ``whole`` is the object's JSON where the entry holds only a part of it.
+        """
+        if self.labels.requirements and not self.labels.matches(entry.labels):
             return False
         if not self.fields.terms:
             return True
-        document = msgspec.json.decode(entry.raw)
+        document = msgspec.json.decode(entry.raw if whole is None else whole)
         return self.fields.matches(lambda path: _text_at(document, path))
+
+
+def labelled(entries: Iterable[Entry], selector: Selector) -> list[Entry]:
+    """The entries whose labels match.
+
+    What can't match is told from its bytes: a value that must be there is looked for first, since no encoder writes the
+    characters of a label's value in another way.
+    """
+    for requirement in selector.requirements:
+        if requirement.operator == "In" and len(requirement.values) == 1:
+            value = next(iter(requirement.values)).encode()
+            entries = [entry for entry in entries if value in entry.raw]
+    return [entry for entry in entries if selector.matches(entry.labels)]
 
 
 def _text_at(document: object, path: str) -> str:

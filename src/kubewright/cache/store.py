@@ -21,24 +21,43 @@ The rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
 from kubewright.cache.entry import Entry, Key
 from kubewright.cache.events import Change
 from kubewright.cache.scope import Scope
+from kubewright.cache.view import View
 
-__all__ = ["ListBegun", "Store"]
+__all__ = ["Incoming", "Store"]
 
 _STRAYS = 1000
 """How many UIDs of deleted objects are kept of which the watch may never say again that they are gone."""
 
 
-class ListBegun(Struct, frozen=True):
-    """The moment a list was asked for, in our own writes; made by `Store.begin_list`."""
+class Incoming:
+    """A list on its way, made by `Store.begin_list` right before it is requested. Nobody sees it until it is complete."""
 
-    writes: int
+    def __init__(self, current: View, writes: int) -> None:
+        self._current = current
+        self.view = current.beside()
+        self.writes = writes
+        """How many own writes there were when the list was asked for."""
+
+    def add(self, entry: Entry) -> None:
+        """Takes one item; what is known in just this state already costs no memory and no indexing."""
+        known = self._current.of(entry)
+        if known is not None and known.resource_version == entry.resource_version and known.uid == entry.uid:
+            self.view.take_over(known, self._current)
+        else:
+            self.view.put(entry)
+
+    def discard(self, entry: Entry) -> None:
+        """Takes back what went while the list was on its way."""
+        found = self.view.of(entry)
+        if found is not None:
+            self.view.drop(found)
 
 
 class _Floor(Struct, frozen=True):
@@ -51,9 +70,10 @@ class _Floor(Struct, frozen=True):
 class Store:
     """Entries by key. Every method that changes something returns the changes, in order, for subscribers."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, indexes: Mapping[str, Callable[[Entry], Iterable[str]]] | None = None) -> None:
         self._scope = scope
-        self._entries: dict[Key, Entry] = {}
+        self.view = View(indexes)
+        self._incoming: Incoming | None = None
         self._progress = 0
         self._writes = 0
         self._own: dict[Key, int] = {}
@@ -62,13 +82,18 @@ class Store:
         self._strays: dict[str, None] = {}
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.view)
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(self._entries.values())
+        return iter(self.view)
 
     def get(self, key: Key) -> Entry | None:
-        return self._entries.get(key)
+        return self.view.get(key)
+
+    def add_index(self, name: str, values_of: Callable[[Entry], Iterable[str]]) -> None:
+        self.view.add_index(name, values_of)
+        if self._incoming is not None:
+            self._incoming.view.add_index(name, values_of)
 
     # what the watch says
 
@@ -86,7 +111,7 @@ class Store:
         floor = self._floors.get(entry.key)
         if floor is not None and floor.version <= entry.resource_version:
             del self._floors[entry.key]
-        present = self._entries.get(entry.key)
+        present = self.view.of(entry)
         if present is None or present.resource_version > entry.resource_version:
             return []
         return self._drop(present)
@@ -99,13 +124,13 @@ class Store:
 
     # what our own writes say
 
-    def fold(self, entry: Entry) -> list[Change]:
-        """The object in the answer to an own write."""
+    def fold(self, entry: Entry, whole: bytes | None = None) -> list[Change]:
+        """The object in the answer to an own write; ``whole`` is that object where the entry holds a part of it."""
         if not self._scope.covers(entry.namespace):
             return []
-        if entry.ended or not self._scope.selects(entry):
+        if entry.ended or not self._scope.selects(entry, whole):
             return self._end(entry.key, entry.resource_version)
-        present = self._entries.get(entry.key)
+        present = self.view.of(entry)
         if entry.resource_version <= self._progress and (present is None or present.uid != entry.uid):
             return []
         if entry.uid in self._deleted:
@@ -122,7 +147,7 @@ class Store:
             return []
         self._writes += 1
         self._deleted[uid] = self._writes
-        present = self._entries.get(key)
+        present = self.view.get(key)
         if present is None or present.uid != uid:
             self._stray(uid)
             return []
@@ -131,7 +156,7 @@ class Store:
 
     def _end(self, key: Key, version: int) -> list[Change]:
         """What the key had up to ``version`` is gone, or no longer selected."""
-        present = self._entries.get(key)
+        present = self.view.get(key)
         if version < present.resource_version if present else version <= self._progress:
             return []
         self._writes += 1
@@ -144,39 +169,68 @@ class Store:
 
     # what a list says
 
-    def begin_list(self) -> ListBegun:
+    def begin_list(self) -> Incoming:
         """To be called right before a list is requested."""
-        return ListBegun(self._writes)
+        self._incoming = Incoming(self.view, self._writes)
+        return self._incoming
 
-    def replace(self, entries: Iterable[Entry], version: int, begun: ListBegun) -> list[Change]:
-        """Swaps the whole content for a list's, and returns the differences; see the rules above."""
-        listed = {entry.key: entry for entry in entries if not self._hidden(entry, since=begun.writes)}
+    def replace(self, incoming: Incoming, version: int) -> Iterator[Change]:
+        """Swaps the whole content for a list's, at once, and returns the differences; see the rules above.
+
+        The differences are found as they are taken, so that those of a large list need not be taken all at once.
+        """
+        listed, begun = incoming.view, incoming.writes
         restarted = version < self._progress  # another history: its numbers can't be compared with ours
-        for key, present in self._entries.items():
-            own = self._own.get(key, 0) > begun.writes and not restarted
-            rival = listed.get(key)
-            floor = version if rival is None else rival.resource_version
-            if own and present.resource_version > floor:
-                listed[key] = present
-        before, self._entries = self._entries, listed
+        self._hide(listed, since=begun)
+        if not restarted:
+            self._keep_own_writes(listed, version, since=begun)
+        before, self.view, self._incoming = self.view, listed, None
         self._progress = version
-        self._own = {key: write for key, write in self._own.items() if write > begun.writes and key in listed}
-        self._floors = {key: floor for key, floor in self._floors.items() if floor.write > begun.writes}
-        self._deleted = {uid: write for uid, write in self._deleted.items() if write > begun.writes}
+        self._own = {key: write for key, write in self._own.items() if write > begun and listed.get(key) is not None}
+        self._floors = {key: floor for key, floor in self._floors.items() if floor.write > begun}
+        self._deleted = {uid: write for uid, write in self._deleted.items() if write > begun}
         self._strays = {uid: None for uid in self._strays if uid in self._deleted}
-        gone = [change for key, old in before.items() if key not in listed for change in _steps(old, None)]
-        return gone + [change for key, new in listed.items() for change in _steps(before.get(key), new)]
+        gone = [Change(old, None) for old in before if listed.of(old) is None]
+        return _differences(gone, before, list(listed))
+
+    def clear(self) -> list[Change]:
+        """Forgets everything: the resource itself is gone, or no longer of interest."""
+        before, self.view, self._incoming = self.view, self.view.beside(), None
+        self._progress = 0
+        for memory in (self._own, self._floors, self._deleted, self._strays):
+            memory.clear()
+        return [Change(old, None) for old in before]
+
+    def _hide(self, listed: View, *, since: int) -> None:
+        """Takes out what tombstones cover that were laid after own write number ``since``."""
+        for key, floor in self._floors.items():
+            found = listed.get(key)
+            if found is not None and floor.write > since and found.resource_version <= floor.version:
+                listed.drop(found)
+        uids = {uid for uid, write in self._deleted.items() if write > since}
+        for entry in [entry for entry in listed if entry.uid in uids] if uids else ():
+            listed.drop(entry)
+
+    def _keep_own_writes(self, listed: View, version: int, *, since: int) -> None:
+        for key, write in self._own.items():
+            present = self.view.get(key)
+            if present is None or write <= since:
+                continue
+            rival = listed.get(key)
+            if present.resource_version > (version if rival is None else rival.resource_version):
+                listed.take_over(present, self.view)
 
     def _newer(self, entry: Entry) -> list[Change]:
-        present = self._entries.get(entry.key)
-        if self._hidden(entry) or (present is not None and present.resource_version >= entry.resource_version):
+        present = self.view.of(entry)
+        if (present is not None and present.resource_version >= entry.resource_version) or self._hidden(entry):
             return []
-        self._entries[entry.key] = entry
-        self._own.pop(entry.key, None)
+        self.view.put(entry)
+        if self._own:
+            self._own.pop(entry.key, None)
         return _steps(present, entry)
 
     def _drop(self, present: Entry) -> list[Change]:
-        del self._entries[present.key]
+        self.view.drop(present)
         self._own.pop(present.key, None)
         return _steps(present, None)
 
@@ -187,12 +241,18 @@ class Store:
             del self._strays[oldest]
             self._deleted.pop(oldest, None)
 
-    def _hidden(self, entry: Entry, *, since: int = 0) -> bool:
-        """Whether a tombstone laid after own write number ``since`` covers this state."""
-        floor = self._floors.get(entry.key)
-        if floor is not None and floor.write > since and entry.resource_version <= floor.version:
+    def _hidden(self, entry: Entry) -> bool:
+        """Whether a tombstone covers this state."""
+        if entry.uid in self._deleted:
             return True
-        return self._deleted.get(entry.uid, 0) > since
+        floor = self._floors.get(entry.key) if self._floors else None
+        return floor is not None and entry.resource_version <= floor.version
+
+
+def _differences(gone: list[Change], before: View, after: list[Entry]) -> Iterator[Change]:
+    yield from gone
+    for new in after:
+        yield from _steps(before.of(new), new)
 
 
 def _steps(old: Entry | None, new: Entry | None) -> list[Change]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Generic, TypeVar
 
 import msgspec
@@ -71,7 +71,7 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
     async def __anext__(self) -> WatchEvent[bytes]:
         return await anext(self._events)
 
-    async def batches(self) -> AsyncIterator[list[WatchEvent[bytes]]]:
+    async def batches(self) -> AsyncGenerator[list[WatchEvent[bytes]], None]:
         """The events as the network brings them, never none."""
         splitter = LineSplitter()
         async for chunk in self._chunks:

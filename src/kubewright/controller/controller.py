@@ -76,7 +76,7 @@ class Controller(Generic[R]):
             if predicate(event):
                 namespace, name = event.key
                 priority = Priority.BACKGROUND if event.initial else Priority.EDIT
-                self.queue.add(Request(None, namespace or None, name), priority)
+                self.queue.add(Request(event.cluster, namespace or None, name), priority)
 
         return handle
 
@@ -90,7 +90,7 @@ class Controller(Generic[R]):
                     for request in to(obj):
                         if not isinstance(request, Request):
                             raise TypeError(f"a watch's mapper gave {request!r}: it must give Requests")
-                        self.queue.add(request, priority)
+                        self.queue.add(request.of_cluster(event.cluster), priority)
 
         return handle
 
@@ -137,7 +137,7 @@ class Controller(Generic[R]):
 
     def _turned(self, _state: InformerState) -> None:
         """Acting on a cache that lost its server would be acting on the past, so workers wait for all of them."""
-        if all(informer.live for informer in self._informers):
+        if all(informer.in_step for informer in self._informers):
             self._in_step.set()
         else:
             self._in_step.clear()

@@ -14,6 +14,10 @@ class Request(Struct, frozen=True, order=True):
     namespace: str | None
     name: str
 
+    def of_cluster(self, cluster: str | None) -> Request:
+        """The same in ``cluster``, unless this names one already: mappers need not care where an object is."""
+        return self if cluster is None or self.cluster is not None else Request(cluster, self.namespace, self.name)
+
     def __str__(self) -> str:
         path = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.cluster}:{path}" if self.cluster else path

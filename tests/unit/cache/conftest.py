@@ -7,7 +7,7 @@ import random
 import selectors
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 import pytest
@@ -82,9 +82,13 @@ class FakeServer:
         self.crd = True
         self.refusal: tuple[int, str] | None = None
         self.expired_continues = 0
+        self.streaming: Literal["no", "yes", "endless"] = "no"
+        """Whether there are streaming lists; the end of endless ones is not told."""
+        self.plain = False
+        """Whether only whole objects are to be had."""
         self.answer_delay: Callable[[], float] = lambda: 0.0
         self._uids = 0
-        self._streams: list[asyncio.Queue[bytes | Exception | None]] = []
+        self._streams: dict[asyncio.Queue[bytes | Exception | None], HttpRequest] = {}
 
     # what tests do to it
 
@@ -113,15 +117,20 @@ class FakeServer:
         return last
 
     def bookmark(self, version: int | None = None) -> None:
-        body = {"metadata": {"resourceVersion": str(version or self.version)}}
-        self.send("BOOKMARK", {"kind": "Widget", "apiVersion": "example.com/v1", **body})
+        self.send("BOOKMARK", _bookmark(version or self.version))
 
     def send(self, kind: str, obj: Object) -> None:
-        line = msgspec.json.encode({"type": kind, "object": obj}) + b"\n"
+        for stream, request in self._streams.items():
+            if kind == "BOOKMARK" or _selected(request, obj):
+                line = msgspec.json.encode({"type": kind, "object": self._shown(request, obj)}) + b"\n"
+                half = len(line) // 2
+                stream.put_nowait(line[:half])  # lines never come in one piece
+                stream.put_nowait(line[half:])
+
+    def say(self, text: bytes) -> None:
+        """Sends what is no event, perhaps."""
         for stream in self._streams:
-            half = len(line) // 2
-            stream.put_nowait(line[:half])  # lines never come in one piece
-            stream.put_nowait(line[half:])
+            stream.put_nowait(text)
 
     def end_watches(self, error: Exception | None = None) -> None:
         for stream in self._streams:
@@ -146,10 +155,10 @@ class FakeServer:
     def watching(self) -> int:
         return len(self._streams)
 
-    def calls(self, kind: str) -> list[dict[str, str]]:
-        """The queries of all lists, or of all watches."""
+    def calls(self, kind: Literal["list", "watch", "stream"]) -> list[dict[str, str]]:
+        """The queries of all lists, of all watches from a version, or of all streaming lists."""
         queries = [dict(request.query) for request in self.requests if request.method == "GET"]
-        return [query for query in queries if ("watch" in query) is (kind == "watch")]
+        return [query for query in queries if _kind_of(query) == kind]
 
     def _record(self, kind: str, obj: Object) -> None:
         self.log.append((self.version, kind, obj))
@@ -170,15 +179,15 @@ class FakeServer:
         if request.path.count("/") > 6:
             key = (request.path.split("/")[5], request.path.split("/")[7])
             return _json(self.objects[key])
-        return await self._list(dict(request.query))
+        return await self._list(request)
 
-    async def _list(self, query: dict[str, str]) -> HttpResponse:
+    async def _list(self, request: HttpRequest) -> HttpResponse:
+        query = dict(request.query)
         start = int(query.get("continue", "0"))
         if start and self.expired_continues:
             self.expired_continues -= 1
             return _failure(410, "Expired", "The provided continue parameter is too old")
-        selector = Selector.parse(query.get("labelSelector", ""))
-        found = [obj for _, obj in sorted(self.objects.items()) if selector.matches(obj["metadata"].get("labels"))]
+        found = [self._shown(request, obj) for _, obj in sorted(self.objects.items()) if _selected(request, obj)]
         limit = int(query.get("limit", len(found) or 1))
         meta = {"resourceVersion": str(self.version)}
         if start + limit < len(found):
@@ -220,22 +229,52 @@ class FakeServer:
             yield StreamingResponse(refusal.status, refusal.headers, _once(refusal.body))
             return
         query = dict(request.query)
-        version = int(query["resourceVersion"])
+        initial = "sendInitialEvents" in query
+        if initial and self.streaming == "no":
+            refused = _failure(422, "Invalid", "sendInitialEvents is forbidden for watch")
+            yield StreamingResponse(refused.status, refused.headers, _once(refused.body))
+            return
+        version = self.version if initial else int(query["resourceVersion"])
+        present = [obj for _, obj in sorted(self.objects.items())] if initial else []
         queue: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
-        self._streams.append(queue)
+        self._streams[queue] = request
         try:
-            yield StreamingResponse(200, {}, self._chunks(queue, version))
+            yield StreamingResponse(200, {}, self._chunks(request, queue, present, version))
         finally:
-            if queue in self._streams:
-                self._streams.remove(queue)
+            self._streams.pop(queue, None)
 
-    async def _chunks(self, queue: asyncio.Queue[bytes | Exception | None], version: int) -> AsyncIterator[bytes]:
-        if version < self.oldest:
+    def _shown(self, request: HttpRequest, obj: Object) -> Object:
+        """The object in the form that was asked for."""
+        if self.plain or "PartialObjectMetadata" not in request.headers["accept"]:
+            return obj
+        return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": obj["metadata"]}
+
+    async def _chunks(
+        self,
+        request: HttpRequest,
+        queue: asyncio.Queue[bytes | Exception | None],
+        present: list[Object],
+        version: int,
+    ) -> AsyncIterator[bytes]:
+        initial = "sendInitialEvents" in dict(request.query)
+        for obj in present:
+            if _selected(request, obj):
+                yield msgspec.json.encode({"type": "ADDED", "object": self._shown(request, obj)}) + b"\n"
+            await asyncio.sleep(self.answer_delay())
+        if initial and self.streaming == "yes":
+            end = _bookmark(version, annotations={"k8s.io/initial-events-end": "true"})
+            yield msgspec.json.encode({"type": "BOOKMARK", "object": end}) + b"\n"
+        if not initial and version < self.oldest:
             status = msgspec.json.decode(_failure(410, "Expired", f"too old resource version: {version}").body)
             yield msgspec.json.encode({"type": "ERROR", "object": status}) + b"\n"
             return
-        backlog = [{"type": kind, "object": obj} for at, kind, obj in self.log if at > version]
-        yield b"".join(msgspec.json.encode(event) + b"\n" for event in backlog)
+        if not initial:
+            backlog = [
+                {"type": kind, "object": self._shown(request, obj)}
+                for at, kind, obj in self.log
+                if at > version and _selected(request, obj)
+            ]
+            yield b"".join(msgspec.json.encode(event) + b"\n" for event in backlog)
         while (chunk := await queue.get()) is not None:
             if isinstance(chunk, Exception):
                 raise chunk
@@ -252,6 +291,25 @@ class FakeServer:
 
     async def close(self) -> None:
         pass
+
+
+def _kind_of(query: dict[str, str]) -> str:
+    if "watch" not in query:
+        return "list"
+    return "stream" if "sendInitialEvents" in query else "watch"
+
+
+def _selected(request: HttpRequest, obj: Object) -> bool:
+    """Whether the object is in the namespace and the selection that was asked for; leaving it is not told of."""
+    parts = request.path.split("/")
+    if "namespaces" in parts and obj["metadata"]["namespace"] != parts[parts.index("namespaces") + 1]:
+        return False
+    selector = Selector.parse(dict(request.query).get("labelSelector", ""))
+    return selector.matches(obj["metadata"].get("labels"))
+
+
+def _bookmark(version: int, **metadata: object) -> Object:
+    return {"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"resourceVersion": str(version), **metadata}}
 
 
 def _json(body: object) -> HttpResponse:
@@ -274,8 +332,12 @@ class World:
         self.server = FakeServer()
         self.clock = LoopClock()
         self.client = Client(self.server, clock=self.clock, rng=random.Random(1))
-        self.cache = Cache(self.client, clock=self.clock, rng=random.Random(2), log=log)
+        self.log = log
+        self.cache = self.new_cache()
         self.logged = logged
+
+    def new_cache(self, **options: Any) -> Cache:
+        return Cache(self.client, clock=self.clock, rng=random.Random(2), log=self.log, **options)
 
     @asynccontextmanager
     async def running(self, *, synced: bool = True) -> AsyncIterator[None]:

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubewright.api import DecodeError, Resource, resource, resource_info
-from kubewright.cache import parse_entry
+from kubewright.api import DecodeError, Resource, ResourceInfo, resource, resource_info
+from kubewright.cache import METADATA, WHOLE, Entry, EntryParser, Projection
 from kubewright.patch.fields import digest
 
 
@@ -24,6 +24,10 @@ class Namespace(Resource):
 
 INFO = resource_info(ConfigMap)
 FIELDS: dict[str, Any] = {"f:data": {".": {}, "f:a": {}}}
+
+
+def parse_entry(raw: bytes, info: ResourceInfo, projection: Projection = WHOLE) -> Entry:
+    return EntryParser(info, projection).parse(raw)
 
 
 def config_map(**metadata: object) -> bytes:

@@ -230,7 +230,7 @@ def test_an_informer_of_a_selection_lets_go_of_what_leaves_it(
 ) -> None:
     async def main() -> None:
         chosen = world.cache.informer(widget, labels={"app": "x"})
-        elsewhere = world.cache.informer(widget, namespace="other")
+        elsewhere = world.cache.informer(widget, namespaces="other")
         everything = world.cache.informer(widget)
         async with world.running():
             world.server.deafen_watches()
@@ -259,7 +259,7 @@ def test_equal_declarations_share_an_informer(world: World, widget: type[Widget]
     first = world.cache.informer(widget, labels={"a": "1", "b": "2"})
     assert world.cache.informer(widget, labels="b=2,a=1") is first
     assert world.cache.informer(widget) is not first
-    assert world.cache.informer(widget, namespace="ns", labels="a=1,b=2") is not first
+    assert world.cache.informer(widget, namespaces="ns", labels="a=1,b=2") is not first
     assert len(list(world.cache)) == 3
 
 
@@ -280,7 +280,7 @@ def test_nothing_is_watched_that_was_not_declared_before_the_cache_ran(
         world.cache.informer(widget)
         async with world.running():
             with pytest.raises(RuntimeError, match="Widget is not among the kinds"):
-                world.cache.informer(widget, namespace="other")
+                world.cache.informer(widget, namespaces="other")
             assert world.cache.informer(widget) is next(iter(world.cache))
 
     run(main())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from kubewright.cache import InformerState, Phase
-from kubewright.cache.reflector import Outcome, Pause, Plan, next_plan
+from kubewright.cache.plan import Outcome, Pause, Plan, next_plan
 from kubewright.client import TransportError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_a_missing_crd_is_said_once_and_waited_for(run: RunVirtually, world: Wor
             assert informer.state.reason == (
                 "the server does not know widgets.example.com in version v1: install its CustomResourceDefinition"
             )
-            assert 15 <= len(world.server.calls("list")) <= 60
+            assert 15 <= len(world.server.calls("stream")) <= 60
             assert world.messages("warning") == ["not synced"]
             world.server.crd = True
             await asyncio.wait_for(informer.synced(), 2.1)
@@ -162,7 +162,7 @@ def test_a_server_that_restarts_empty_ends_in_a_live_and_correct_view(
             await asyncio.sleep(20)
             assert informer.state == InformerState(Phase.BROKEN, "connection refused")
             world.server.reachable = True
-            await asyncio.sleep(20)
+            await asyncio.sleep(31)
             assert informer.state.phase is Phase.MISSING
             assert seen == []  # unknown is not gone
             world.server.crd = True
@@ -255,16 +255,35 @@ def test_an_expired_page_means_the_whole_list_at_once(run: RunVirtually, world: 
     run(main())
 
 
-def test_an_answer_that_is_no_list_is_trouble_not_a_crash(
+def test_a_server_whose_versions_are_no_numbers_is_trouble_not_a_crash(
     run: RunVirtually, world: World, widget: type[Widget]
 ) -> None:
     async def main() -> None:
         informer = world.cache.informer(widget)
-        world.server.put("a")["metadata"]["resourceVersion"] = "abc"
+        world.server.put("a")
+        world.server.version = "abc"  # type: ignore[assignment]  # that is the point
         async with world.running(synced=False):
             await asyncio.sleep(1)
             assert informer.state.phase is Phase.BROKEN
-            assert "not a Widget that can be cached" in informer.state.reason
+            assert "resource version 'abc' is no number: this server's objects can't be cached" in informer.state.reason
+
+    run(main())
+
+
+@pytest.mark.parametrize("streaming", ["no", "yes"])
+def test_an_object_whose_metadata_cannot_be_read_hides_no_other(
+    run: RunVirtually, world: World, widget: type[Widget], streaming: Literal["no", "yes"]
+) -> None:
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        world.server.streaming = streaming
+        world.server.put("a")["metadata"]["resourceVersion"] = "abc"
+        world.server.put("b")
+        async with world.running():
+            assert names(world, widget) == ["b"]
+            assert informer.live
+            assert informer.health.unreadable == 1
+            assert world.messages("error") == ["an object's metadata can't be read: it is left out"]
 
     run(main())
 
@@ -282,8 +301,9 @@ def test_delays_grow_to_half_a_minute_and_end_with_success() -> None:
         plan = next_plan(plan, Outcome.UNREACHABLE)
         delays.append(plan.delay(random.Random(0)))
     assert delays == sorted(delays)
-    assert delays[0] < 0.2
+    assert 0.8 <= delays[0] <= 1.6
     assert 15 <= delays[-1] <= 30
+    assert next_plan(plan, Outcome.BROKEN_OFF, lasted=200.0).failures == 1  # it was well for long
     assert next_plan(next_plan(plan, Outcome.LISTED), Outcome.ENDED).delay(random.Random(0)) == 0
 
 

@@ -6,22 +6,31 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubewright.cache.entry import Entry
+from kubewright.cache.entry import Entry, Marks
 from kubewright.cache.events import Change
 from kubewright.cache.scope import Scope
-from kubewright.cache.store import Store
+from kubewright.cache.store import Incoming, Store
+
+
+CHOSEN = b'{"metadata":{"labels":{"chosen":"true"}}}'
+NOT_CHOSEN = b'{"metadata":{}}'
 
 
 def entry(version: int, *, uid: str = "1", name: str = "a", chosen: bool = True, ended: bool = False) -> Entry:
     return Entry(
-        key=("ns", name),
+        namespace="ns",
+        name=name,
         uid=uid,
         resource_version=version,
-        raw=b"",
-        labels={"chosen": "true"} if chosen else {},
-        deleting=ended,
-        ended=ended,
+        raw=CHOSEN if chosen else NOT_CHOSEN,
+        marks=Marks(deleting=ended, ended=ended),
     )
+
+
+def replaced(store: Store, entries: Sequence[Entry], version: int, begun: Incoming) -> list[Change]:
+    for each in entries:
+        begun.add(each)
+    return list(store.replace(begun, version))
 
 
 def steps(changes: Sequence[Change]) -> list[tuple[str, int]]:
@@ -41,7 +50,7 @@ def version_of(store: Store, name: str = "a") -> int | None:
 def store() -> Store:
     """Holds object "a" at version 10, and has seen all up to 10."""
     made = Store(Scope.of(None, {"chosen": "true"}, None))
-    made.replace([entry(10)], 10, made.begin_list())
+    replaced(made, [entry(10)], 10, made.begin_list())
     return made
 
 
@@ -141,7 +150,7 @@ def test_a_list_emits_differences_only(store: Store) -> None:
     store.upsert(entry(11, uid="2", name="b"))
     store.upsert(entry(12, uid="3", name="c"))
     listed = [entry(10), entry(14, uid="2", name="b"), entry(15, uid="4", name="d")]
-    changes = store.replace(listed, 20, store.begin_list())
+    changes = replaced(store, listed, 20, store.begin_list())
     assert steps(changes) == [("Deleted", 12), ("Modified", 14), ("Added", 15)]
 
 
@@ -149,38 +158,38 @@ def test_an_own_write_made_during_a_list_and_newer_than_it_survives(store: Store
     begun = store.begin_list()
     store.fold(entry(22, uid="2", name="b"))
     store.fold(entry(23))
-    assert steps(store.replace([entry(10)], 21, begun)) == []
+    assert steps(replaced(store, [entry(10)], 21, begun)) == []
     assert (version_of(store), version_of(store, "b")) == (23, 22)
 
 
 def test_an_own_write_that_the_list_should_have_shown_does_not_survive_it(store: Store) -> None:
     begun = store.begin_list()
     store.fold(entry(20, uid="2", name="b"))
-    assert steps(store.replace([entry(10)], 21, begun)) == [("Deleted", 20)]
+    assert steps(replaced(store, [entry(10)], 21, begun)) == [("Deleted", 20)]
 
 
 def test_only_own_writes_survive_a_list_of_another_history(store: Store) -> None:
     store.fold(entry(30, uid="2", name="b"))
-    assert steps(store.replace([], 4, store.begin_list())) == [("Deleted", 10), ("Deleted", 30)]
+    assert steps(replaced(store, [], 4, store.begin_list())) == [("Deleted", 10), ("Deleted", 30)]
     assert steps(store.upsert(entry(5, uid="3"))) == [("Added", 5)]
 
 
 def test_a_late_answer_of_the_old_server_does_not_survive_a_list_of_the_new_one(store: Store) -> None:
     begun = store.begin_list()
     store.fold(entry(30, uid="2", name="b"))
-    store.replace([], 4, begun)
+    replaced(store, [], 4, begun)
     assert len(store) == 0
 
 
 def test_own_writes_count_from_the_new_history_on(store: Store) -> None:
-    store.replace([], 4, store.begin_list())
+    replaced(store, [], 4, store.begin_list())
     assert steps(store.fold(entry(6, uid="3"))) == [("Added", 6)]
 
 
 def test_a_delete_made_during_a_list_hides_what_the_list_still_shows(store: Store) -> None:
     begun = store.begin_list()
     store.forget(("ns", "a"), "1")
-    assert steps(store.replace([entry(10)], 11, begun)) == []
+    assert steps(replaced(store, [entry(10)], 11, begun)) == []
     assert version_of(store) is None
 
 
@@ -188,18 +197,18 @@ def test_a_delete_made_during_a_list_hides_the_predecessor_that_the_list_shows(s
     begun = store.begin_list()
     store.fold(entry(12, uid="2"))
     store.forget(("ns", "a"), "2")
-    assert steps(store.replace([entry(10)], 11, begun)) == []
+    assert steps(replaced(store, [entry(10)], 11, begun)) == []
 
 
 def test_a_list_begun_after_a_delete_is_believed(store: Store) -> None:
     store.fold(entry(12, chosen=False))
-    assert steps(store.replace([entry(14)], 15, store.begin_list())) == [("Added", 14)]
+    assert steps(replaced(store, [entry(14)], 15, store.begin_list())) == [("Added", 14)]
     assert tombstones(store) == 0
 
 
 def test_tombstones_of_the_old_history_do_not_hide_the_new_one(store: Store) -> None:
     store.fold(entry(12, chosen=False))
-    assert steps(store.replace([entry(4, uid="9")], 5, store.begin_list())) == [("Added", 4)]
+    assert steps(replaced(store, [entry(4, uid="9")], 5, store.begin_list())) == [("Added", 4)]
 
 
 def test_an_earlier_departure_does_not_end_the_tombstone_of_a_later_one(store: Store) -> None:

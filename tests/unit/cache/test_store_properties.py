@@ -8,13 +8,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kubewright.api import FieldSelector, Selector
-from kubewright.cache.entry import Entry, Key
+from kubewright.cache.entry import Entry, Key, Marks
 from kubewright.cache.events import Change, EventType
 from kubewright.cache.scope import Scope
-from kubewright.cache.store import ListBegun, Store
+from kubewright.cache.store import Incoming, Store
 
 NAMES = st.sampled_from(["a", "b"])
 CHOSEN = st.booleans()
+COLOURS: list[list[str]] = [[], ["red"], ["red", "blue"], ["green"]]
+
+
+def colours(entry: Entry) -> list[str]:
+    """An index of none, one or two values that change with each version."""
+    found: list[str] = msgspec.json.decode(entry.raw)["colour"]
+    return found
 
 
 class State(msgspec.Struct, frozen=True):
@@ -43,7 +50,8 @@ class Server:
         self.version += 1
         uid = old.uid if old else f"uid-{self._uids}"
         labels = {"chosen": "true"} if chosen else {}
-        entry = Entry(key=key, uid=uid, resource_version=self.version, raw=b"", labels=labels)
+        raw = msgspec.json.encode({"metadata": {"labels": labels}, "colour": COLOURS[self.version % len(COLOURS)]})
+        entry = Entry(namespace="ns", name=name, uid=uid, resource_version=self.version, raw=raw)
         self._record(key, entry)
         return entry
 
@@ -116,12 +124,12 @@ class StoreMachine(RuleBasedStateMachine):
     @initialize(selective=st.booleans(), synced=st.booleans())
     def start(self, selective: bool, synced: bool) -> None:
         self.server = Server(selective)
-        self.store = Store(Scope(None, self.server.selector, FieldSelector()))
+        self.store = Store(Scope(None, self.server.selector, FieldSelector()), {"colour": colours})
         self.mirror: dict[Key, Entry] = {}
         self.answers: list[Answer] = []
         self.floors: dict[Key, int] = {}
         self.position: int | None = None
-        self.begun: ListBegun | None = None
+        self.begun: Incoming | None = None
         self.snapshot: tuple[list[Entry], int] | None = None
         self.seen: set[str] = set()
         self.deleted: set[str] = set()
@@ -175,7 +183,7 @@ class StoreMachine(RuleBasedStateMachine):
     def own_write_that_removes_the_last_finalizer(self, name: str) -> None:
         last = self.server.delete(name)
         if last is not None:
-            ended = msgspec.structs.replace(last, deleting=True, ended=True)
+            ended = msgspec.structs.replace(last, marks=Marks(deleting=True, ended=True))
             self.answers.append(Answer(last.key, self.server.version, ended))
 
     @precondition(lambda self: self.answers)
@@ -226,7 +234,9 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.snapshot is not None
         assert self.begun is not None
         entries, version = self.snapshot
-        self.take(self.store.replace(entries, version, self.begun))
+        for entry in entries:
+            self.begun.add(entry)
+        self.take(list(self.store.replace(self.begun, version)))
         self.position, self.begun, self.snapshot = version, None, None
         self.comparable = True
 
@@ -251,6 +261,16 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def subscribers_know_what_the_store_has(self) -> None:
         assert {entry.key: entry for entry in self.store} == self.mirror
+
+    @invariant()
+    def every_index_equals_its_recomputation(self) -> None:
+        expected: dict[str, set[Entry]] = {}
+        for entry in self.store:
+            for value in colours(entry):
+                expected.setdefault(value, set()).add(entry)
+        assert self.store.view.index("colour").all() == expected
+        assert self.store.view.bytes == sum(len(entry.raw) for entry in self.store)
+        assert len(self.store) == len(list(self.store))
 
     @invariant()
     def a_read_after_an_own_write_never_returns_older_state(self) -> None:

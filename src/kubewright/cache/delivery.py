@@ -1,0 +1,161 @@
+"""`Delivery`: tells subscribers what changed; `Feed`: a subscriber that may be as slow as it likes.
+
+Guarantees
+    Each subscriber hears of each key's steps in order. A few changes are told at once, within the call that brought them;
+    many are told in slices between which everything else runs. A feed holds one change per key at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from itertools import islice
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from kubewright.api import Resource
+from kubewright.cache.entry import Key
+from kubewright.cache.events import Change, Event
+from kubewright.telemetry import Log
+
+__all__ = ["Delivery", "Feed"]
+
+R = TypeVar("R", bound=Resource)
+
+_SLICE = 200
+"""Changes told before others get their turn."""
+
+
+class _Backlog(Struct, Generic[R]):
+    """Changes yet to be told, and to whom: those who subscribed when they happened."""
+
+    changes: Iterator[Change]
+    initial: bool
+    to: tuple[Callable[[Event[R]], None], ...]
+
+
+class Delivery(Generic[R]):
+    """The subscribers of one informer. ``event`` makes what they get."""
+
+    def __init__(self, event: Callable[[Change, bool], Event[R]], log: Log) -> None:
+        self._event = event
+        self._log = log
+        self._subscribers: list[Callable[[Event[R]], None]] = []
+        self._backlog: deque[_Backlog[R]] = deque()
+        self._waiting = asyncio.Event()
+
+    def subscribe(self, handler: Callable[[Event[R]], None], present: Iterable[Change]) -> Callable[[], None]:
+        """Tells ``handler`` of ``present`` and then of every change; returns what ends it."""
+        shown = list(present)
+        self._subscribers.append(handler)
+        if self._backlog or len(shown) > _SLICE:
+            self._append(_Backlog(iter(shown), initial=True, to=(handler,)))
+        else:
+            for change in shown:
+                self._call(handler, self._event(change, True))
+        return lambda: self._unsubscribe(handler)
+
+    def _unsubscribe(self, handler: Callable[[Event[R]], None]) -> None:
+        if handler in self._subscribers:
+            self._subscribers.remove(handler)
+
+    def tell(self, changes: list[Change]) -> None:
+        """At once, unless others have to be told of first."""
+        if not self._subscribers:
+            return
+        if self._backlog:
+            self._append(_Backlog(iter(changes), initial=False, to=tuple(self._subscribers)))
+            return
+        for change in changes:
+            self._tell(change, initial=False, to=tuple(self._subscribers))
+
+    async def tell_all(self, changes: Iterator[Change], *, initial: bool) -> None:
+        """In slices; returns when it is done."""
+        self._append(_Backlog(changes, initial=initial, to=tuple(self._subscribers)))
+        await self.drain()
+
+    async def run(self) -> None:
+        """Tells what was put off, for ever."""
+        while True:
+            await self._waiting.wait()
+            await self.drain()
+
+    async def drain(self) -> None:
+        while self._backlog:
+            first = self._backlog[0]
+            told = 0
+            for change in islice(first.changes, _SLICE):
+                told += 1
+                self._tell(change, initial=first.initial and change.old is None, to=first.to)
+            if told < _SLICE:
+                self._backlog.popleft()
+            if self._backlog:
+                await asyncio.sleep(0)
+        self._waiting.clear()
+
+    def _append(self, backlog: _Backlog[R]) -> None:
+        self._backlog.append(backlog)
+        self._waiting.set()
+
+    def _tell(self, change: Change, *, initial: bool, to: tuple[Callable[[Event[R]], None], ...]) -> None:
+        if not to:
+            return
+        event = self._event(change, initial)
+        for handler in to:
+            if handler in self._subscribers:
+                self._call(handler, event)
+
+    def _call(self, handler: Callable[[Event[R]], None], event: Event[R]) -> None:
+        try:
+            handler(event)
+        except Exception:  # one subscriber's bug must not keep the event from the others, nor end the watch
+            self._log.exception("a subscriber failed", name=event.key[1], event_type=event.type.value)
+
+
+class Feed(AsyncIterator[Event[R]]):
+    """Events at the reader's own pace: what happens to a key before it is read becomes one change.
+
+    An object that came and went in between is not told of.
+    """
+
+    def __init__(self, event: Callable[[Change, bool], Event[R]]) -> None:
+        self._event = event
+        self._changes: dict[Key, tuple[Change, bool]] = {}
+        self._steps: deque[Event[R]] = deque()
+        self._filled = asyncio.Event()
+
+    def __len__(self) -> int:
+        """How many keys wait to be read."""
+        return len(self._changes)
+
+    def put(self, event: Event[R]) -> None:
+        key, change = event.key, event.change
+        earlier = self._changes.get(key)
+        old = change.old if earlier is None else earlier[0].old
+        if old is None and change.new is None:
+            self._changes.pop(key, None)
+            return
+        initial = event.initial if earlier is None else earlier[1] and old is None
+        self._changes[key] = (Change(old, change.new), initial)  # in its old place: who changes often waits no longer
+        self._filled.set()
+
+    def __aiter__(self) -> Feed[R]:
+        return self
+
+    async def __anext__(self) -> Event[R]:
+        while not self._steps:
+            while not self._changes:
+                self._filled.clear()
+                await self._filled.wait()
+            key = next(iter(self._changes))
+            change, initial = self._changes.pop(key)
+            self._steps.extend(self._event(step, initial) for step in _steps(change))
+        return self._steps.popleft()
+
+
+def _steps(change: Change) -> list[Change]:
+    if change.old is None or change.new is None or change.old.uid == change.new.uid:
+        return [change]
+    return [Change(change.old, None), Change(None, change.new)]
