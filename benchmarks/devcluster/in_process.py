@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import AsyncIterator
 from statistics import median
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -17,13 +17,20 @@ from kubewright.api import SystemClock
 from kubewright.client import HttpRequest, HttpResponse
 from kubewright.devcluster.api_server import ApiServer
 
-__all__ = ["rates", "watchers"]
+__all__ = ["Rates", "rates", "watchers"]
 
+_MERGE = "application/merge-patch+json"
+_APPLY = "application/apply-patch+yaml"
 _HEADERS = {"content-type": "application/json", "accept": "application/json", "user-agent": "bench/1"}
 
 
 def _request(method: str, path: str, sent: bytes = b"", query: tuple[tuple[str, str], ...] = ()) -> HttpRequest:
     return HttpRequest(method, path, query, _HEADERS, sent)
+
+
+def _patch(name: str, sent: bytes, media_type: str, query: tuple[tuple[str, str], ...] = ()) -> HttpRequest:
+    headers = {**_HEADERS, "content-type": media_type}
+    return HttpRequest("PATCH", f"{COLLECTION}/{name}", query, headers, sent)
 
 
 def _server() -> ApiServer:
@@ -34,17 +41,35 @@ def _server() -> ApiServer:
     return server
 
 
-def rates(*, rounds: int, size: int) -> tuple[float, float]:
-    """Creates and gets a second of processor time, medians over the rounds."""
+class Rates(NamedTuple):
+    """How many of each a second of processor time, medians over the rounds."""
+
+    create: float
+    get: float
+    patch_status: float
+    apply_again: float
+    """Server-side applies that change nothing."""
+
+
+def rates(*, rounds: int, size: int) -> Rates:
     server = _server()
-    creating, getting = [], []
+    found: list[Rates] = []
     for number in range(rounds):
         names = [f"g-{each:06}" for each in range(number * size, number * size + size)]
         writes = [_request("POST", COLLECTION, body(name)) for name in names]
         reads = [_request("GET", f"{COLLECTION}/{name}") for name in names]
-        creating.append(_timed(server, writes, 201))
-        getting.append(_timed(server, reads, 200))
-    return median(creating), median(getting)
+        patches = [_patch(f"{name}/status", b'{"status":{"ready":"yes"}}', _MERGE) for name in names]
+        applies = [_patch(f"a-{name}", body(f"a-{name}"), _APPLY, (("fieldManager", "bench"),)) for name in names]
+        _timed(server, applies, 201)
+        found.append(
+            Rates(
+                create=_timed(server, writes, 201),
+                get=_timed(server, reads, 200),
+                patch_status=_timed(server, patches, 200),
+                apply_again=_timed(server, applies, 200),
+            )
+        )
+    return Rates(*(median(values) for values in zip(*found, strict=True)))
 
 
 def _timed(server: ApiServer, requests: list[HttpRequest], expected: int) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,7 +16,7 @@ from benchmarks.devcluster.objects import COLLECTION, DEFINITION, DEFINITIONS, b
 from benchmarks.devcluster.servers import Server
 from benchmarks.devcluster.wire import Connection
 
-__all__ = ["CONNECTIONS", "Load", "megabytes"]
+__all__ = ["CONNECTIONS", "Load", "Pace", "megabytes"]
 
 CONNECTIONS = 32
 _WATCHERS_AT_A_TIME = 50
@@ -25,6 +27,26 @@ def megabytes(server: Server, *, peak: bool = False) -> float:
     key = "VmHWM:" if peak else "VmRSS:"
     lines = [line for pid in server.pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
     return sum(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def _processor_seconds(server: Server) -> float:
+    """What the server's processes have used so far; of all cores."""
+    spent = 0
+    for pid in server.pids:
+        numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        spent += int(numbers[11]) + int(numbers[12])
+    return spent / _TICKS
+
+
+class Pace(NamedTuple):
+    """How fast requests were answered, and seconds of processor time for each, on both sides."""
+
+    per_second: float
+    server: float
+    client: float
 
 
 def _forget_peak(server: Server) -> None:
@@ -53,21 +75,21 @@ class Load:
                 await asyncio.sleep(0.05)
             raise RuntimeError(f"{self.server.name} does not serve the kind that was defined")
 
-    async def creates(self, total: int) -> float:
-        """Creates so many objects over 32 connections; returns how many a second."""
+    async def creates(self, total: int) -> Pace:
+        """Creates so many objects over 32 connections."""
         begin = next(self._numbers)
         for _ in range(total - 1):
             next(self._numbers)
         bodies = [body(f"g-{number:06}") for number in range(begin, begin + total)]
         return await self._spread([("POST", COLLECTION, each) for each in bodies], expected=201)
 
-    async def gets(self, total: int) -> float:
-        """Reads the first objects over 32 connections; returns how many a second."""
+    async def gets(self, total: int) -> Pace:
+        """Reads the first objects over 32 connections."""
         return await self._spread(
             [("GET", f"{COLLECTION}/g-{number:06}", b"") for number in range(total)], expected=200
         )
 
-    async def _spread(self, requests: list[tuple[str, str, bytes]], *, expected: int) -> float:
+    async def _spread(self, requests: list[tuple[str, str, bytes]], *, expected: int) -> Pace:
         async with AsyncExitStack() as stack:
             connections = [await stack.enter_async_context(Connection(self.server.address)) for _ in range(CONNECTIONS)]
             waiting = iter(requests)
@@ -78,11 +100,17 @@ class Load:
                     if status not in {expected, 200}:
                         raise RuntimeError(f"{self.server.name} answers {status} to {method} {path}")
 
-            begin = time.perf_counter()
+            spent, own, begin = _processor_seconds(self.server), time.process_time(), time.perf_counter()
             async with asyncio.TaskGroup() as group:
                 for connection in connections:
                     group.create_task(work(connection))
-            return len(requests) / (time.perf_counter() - begin)
+            seconds = time.perf_counter() - begin
+            total = len(requests)
+            return Pace(
+                per_second=total / seconds,
+                server=(_processor_seconds(self.server) - spent) / total,
+                client=(time.process_time() - own) / total,
+            )
 
     async def reach_watchers(self, total: int, rounds: int) -> list[float]:
         """Opens so many watches; returns how many seconds after a write was sent the last of them had it."""
