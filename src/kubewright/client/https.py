@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     import aiohttp
     from aiohttp import ClientHandlerType
     from aiohttp.client import _RequestContextManager
-    from aiohttp.connector import AddrInfoType
 
 __all__ = ["HttpsTransport"]
 
@@ -46,8 +44,6 @@ _PATH_SAFE = "/!$&'()*+,;=:@~"
 
 
 _LARGE = 512 * 1024
-_IDLE = 90.0
-"""Seconds that an idle connection is kept: less than load balancers and API servers keep it."""
 _AGAIN_UNASKED = frozenset({"PUT", "DELETE"})
 """aiohttp repeats them on a fresh connection when a kept one breaks: they may then be done twice."""
 _LARGEST_MESSAGE = 64 * 1024 * 1024
@@ -75,6 +71,8 @@ class HttpsTransport:
     ) -> None:
         import aiohttp  # noqa: PLC0415 - see the module's docstring
         from yarl import URL  # noqa: PLC0415 - comes with aiohttp
+
+        from kubewright.client.https_connector import LiveConnector  # noqa: PLC0415 - loads aiohttp
 
         self._config = config
         self._clock = clock or SystemClock()
@@ -113,11 +111,7 @@ class HttpsTransport:
             self._options["proxy"] = proxy.url
             if proxy.authorization:
                 self._options["proxy_headers"] = {"Proxy-Authorization": proxy.authorization}
-        connector = aiohttp.TCPConnector(
-            limit=0,  # each watch holds a connection
-            keepalive_timeout=_IDLE,
-            socket_factory=_kept_alive,
-        )
+        connector = LiveConnector()
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -327,14 +321,3 @@ def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
         key = name.lower()
         found[key] = f"{found[key]}, {value}" if key in found else value
     return found
-
-
-def _kept_alive(address: AddrInfoType) -> socket.socket:
-    """A socket that notices within a minute that its peer is gone, also while it waits for a watch's next event."""
-    family, kind, protocol, _, _ = address
-    made = socket.socket(family=family, type=kind, proto=protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
-        if hasattr(socket, option):  # not every system has them all
-            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
-    return made

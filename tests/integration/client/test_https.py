@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubewright.client import (
@@ -26,106 +17,7 @@ from kubewright.client import (
     HttpsTransport,
     TransportError,
 )
-
-
-class Identity(Struct, frozen=True):
-    """A certificate with its key, as PEM."""
-
-    certificate: bytes
-    key: bytes
-
-
-def identity(name: str) -> Identity:
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    names = x509.SubjectAlternativeName([x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(names, critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    return Identity(
-        certificate.public_bytes(serialization.Encoding.PEM),
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
-    )
-
-
-class Server:
-    """Answers through a handler that each test brings."""
-
-    def __init__(self, config: ClusterConfig, mine: Identity, other: Identity) -> None:
-        self.config = config
-        self.identity = mine
-        self.client = other
-        self.requests: list[web.Request] = []
-        self.handler: Callable[[web.Request], Awaitable[web.StreamResponse]] = self.echo
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.requests.append(request)
-        return await self.handler(request)
-
-    @staticmethod
-    async def echo(request: web.Request) -> web.StreamResponse:
-        certificate = request.transport.get_extra_info("peercert") if request.transport else None
-        return web.json_response(
-            {
-                "path": request.raw_path,
-                "query": [list(pair) for pair in request.query.items()],
-                "headers": {name.lower(): value for name, value in request.headers.items()},
-                "body": await request.text(),
-                "client": str(dict(part[0] for part in certificate["subject"])) if certificate else None,
-            }
-        )
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    mine, other = identity("kubernetes"), identity("someone")
-    pem = tmp_path / "server.pem"
-    pem.write_bytes(mine.certificate + mine.key)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(pem)
-    context.load_verify_locations(cadata=other.certificate.decode())
-    context.verify_mode = ssl.CERT_OPTIONAL
-    made = Server(ClusterConfig(server="", ca=mine.certificate, source="the test"), mine, other)
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", made.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    made.config = replace(made.config, server=f"https://{host}:{port}/prefix/")
-    try:
-        yield made
-    finally:
-        await runner.cleanup()
-
-
-@pytest.fixture
-async def connect() -> AsyncIterator[Callable[..., HttpsTransport]]:
-    made: list[HttpsTransport] = []
-
-    def connect_to(
-        config: ClusterConfig, *, request_timeout: float = 60.0, read_timeout: float | None = None
-    ) -> HttpsTransport:
-        made.append(HttpsTransport(config, request_timeout=request_timeout, read_timeout=read_timeout))
-        return made[-1]
-
-    yield connect_to
-    for transport in made:
-        await transport.close()
-
-
-Connect = Callable[..., HttpsTransport]
+from tests.integration.client.conftest import Connect, Server
 
 
 async def get(transport: HttpsTransport, path: str = "/api", **parts: object) -> dict[str, object]:
@@ -261,6 +153,7 @@ class Stream:
 
     def __init__(self) -> None:
         self.chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.sent = asyncio.Semaphore(0)
         self.ended = asyncio.Event()
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
@@ -269,6 +162,7 @@ class Stream:
         try:
             while (chunk := await self.chunks.get()) is not None:
                 await response.write(chunk)
+                self.sent.release()
         finally:
             self.ended.set()
         return response
@@ -316,6 +210,79 @@ async def test_a_cancelled_watcher_hangs_up(server: Server, connect: Connect) ->
         await asyncio.wait_for(started.wait(), 5)
         task.cancel()
     assert task.cancelled()
+
+
+async def test_a_read_survives_a_kept_connection_that_ended(server: Server, connect: Connect) -> None:
+    transport = connect(server.config)
+    await get(transport)
+    server.cut_off_unseen()
+    assert await get(transport)
+
+
+async def test_a_write_takes_no_connection_that_ended_unseen(server: Server, connect: Connect) -> None:
+    transport = connect(server.config)
+    for method in ("POST", "PATCH", "PUT", "DELETE"):
+        await get(transport)
+        before = len(server.requests)
+        server.cut_off_unseen()
+        response = await transport.request(HttpRequest(method, "/", body=b"{}"))
+        assert response.status == 200
+        assert len(server.requests) == before + 1
+
+
+async def test_a_write_never_arrives_twice(server: Server, connect: Connect) -> None:
+    async def hang_up(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    transport = connect(server.config)
+    for method in ("POST", "PATCH", "PUT", "DELETE"):
+        server.handler = server.echo
+        await get(transport)
+        server.handler = hang_up
+        before = len(server.requests)
+        with pytest.raises(TransportError) as caught:
+            await transport.request(HttpRequest(method, "/", body=b"{}"))
+        assert caught.value.may_be_applied
+        assert len(server.requests) == before + 1
+
+
+async def test_a_cancelled_request_leaves_no_half_read_answer_behind(server: Server, connect: Connect) -> None:
+    stream = server.handler = Stream()
+    transport = connect(server.config)
+    stream.chunks.put_nowait(b"half an answer")
+    task = asyncio.create_task(transport.request(HttpRequest("GET", "/")))
+    await asyncio.wait_for(stream.sent.acquire(), 5)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    stream.chunks.put_nowait(b"the other half")
+    server.handler = server.echo
+    assert (await get(transport, "/again"))["path"] == "/prefix/again"
+    assert server.requests[-1].transport is not server.requests[-2].transport
+
+
+async def test_a_deadline_ends_a_request_and_its_connection(server: Server, connect: Connect) -> None:
+    stream = server.handler = Stream()
+    transport = connect(server.config)
+    deadline = asyncio.timeout(None)
+
+    async def request() -> None:
+        async with deadline:
+            await transport.request(HttpRequest("GET", "/"))
+
+    stream.chunks.put_nowait(b"half an answer")
+    task = asyncio.create_task(request())
+    await asyncio.wait_for(stream.sent.acquire(), 5)
+    deadline.reschedule(asyncio.get_running_loop().time())
+    with pytest.raises(TimeoutError):
+        await task
+    for _ in range(2):
+        stream.chunks.put_nowait(b"late")
+    server.handler = server.echo
+    assert await get(transport)
+    await asyncio.wait_for(stream.ended.wait(), 5)
 
 
 async def test_a_broken_stream_is_a_transport_error(server: Server, connect: Connect) -> None:
