@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +113,26 @@ def test_a_listener_hears_of_its_resource_only_until_it_leaves() -> None:
     leave_pods()
     store.delete(PODS, "a", "x")
     assert heard == ["pods", "all", "all", "all"]
+
+
+def test_an_object_takes_little_more_memory_than_its_json() -> None:
+    """The encoder leaves up to as much room again; what is kept must not."""
+    store = Store(first_revision=0)
+    text = {f"key-{number}": "v" * 32 for number in range(30)}
+
+    def create(first: int, total: int) -> None:
+        for number in range(first, first + total):
+            name = f"p-{number}"
+            store.create(PODS, "default", name, {**pod("default", name), "spec": dict(text)})
+
+    tracemalloc.start()
+    try:
+        create(0, 300)  # more than are kept decoded besides
+        before, _ = tracemalloc.get_traced_memory()
+        create(300, 300)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    found = store.state(PODS, "default", "p-599")
+    assert found is not None
+    assert (after - before) / 300 < len(found.data) + 600

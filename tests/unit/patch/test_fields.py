@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubewright.patch.fields import NOTHING, FieldSet, FieldSetError, digest
+from kubewright.patch.ownership import fitted
 from kubewright.patch.shape import Shape
 
 STRING: Any = {"type": "string"}
@@ -260,3 +261,30 @@ def test_fields_of_an_untyped_value_are_its_maps_and_what_is_in_them(value: dict
     fields = FieldSet.of(value)
     assert members(fields) == paths(value, "")
     assert FieldSet.from_fields_v1(fields.to_fields_v1()) == fields
+
+
+def test_what_has_nothing_in_common_with_another_set_stays_as_it_is() -> None:
+    fields = FieldSet.of_names("spec.replicas", "metadata.labels")
+    assert fields.difference(FieldSet.of_names("status")) is fields
+    assert fields.difference(FieldSet.of_names("spec.replicas")) == FieldSet.of_names("metadata.labels")
+
+
+def test_a_set_is_read_once() -> None:
+    written: dict[str, Any] = {"f:spec": {"f:replicas": {}}}
+    first = FieldSet.from_fields_v1(written)
+    assert FieldSet.from_fields_v1({"f:spec": {"f:replicas": {}}}) is first
+    assert FieldSet.from_fields_v1({"f:spec": {"f:paused": {}}}) != first
+    for _ in range(2):
+        with pytest.raises(FieldSetError):
+            FieldSet.from_fields_v1({"x": {}})
+
+
+def test_whether_a_set_fits_is_known_of_one_shape() -> None:
+    granular = Shape({"properties": {"a": {"type": "object", "additionalProperties": STRING}}})
+    atomic = Shape(
+        {"properties": {"a": {"type": "object", "additionalProperties": STRING, "x-kubernetes-map-type": "atomic"}}}
+    )
+    fields = FieldSet([["f:a", "f:b"]])
+    for _ in range(2):
+        assert fitted(fields, granular) is fields
+        assert fitted(fields, atomic) == FieldSet([["f:a"]])
