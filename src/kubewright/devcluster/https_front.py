@@ -46,6 +46,8 @@ __all__ = ["Core", "HttpsFront"]
 
 _LONGEST_LINE = 64 * 1024
 _STOP_SECONDS = 2.0
+_NEVER_WAITS = 16 * 1024
+"""So many bytes are taken at once by a connection that has nothing left to send."""
 _PATIENCE = 10.0  # seconds
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 """Headers that are this front's own business."""
@@ -170,7 +172,7 @@ class HttpsFront:
             try:
                 async with self._until_stopped():
                     async for chunk in answer.chunks:
-                        await self._send(outgoing, chunk)
+                        await self._send(incoming, outgoing, chunk)
             except TimeoutError:
                 if not self._stopping:
                     raise
@@ -187,7 +189,11 @@ class HttpsFront:
             await _close(answer.chunks)
         return outgoing
 
-    async def _send(self, outgoing: web.StreamResponse, chunk: bytes) -> None:
+    async def _send(self, incoming: web.BaseRequest, outgoing: web.StreamResponse, chunk: bytes) -> None:
+        transport = incoming.transport
+        if transport is not None and len(chunk) <= _NEVER_WAITS and not transport.get_write_buffer_size():
+            await outgoing.write(chunk)  # without a timer, which for an event to a thousand watchers adds up
+            return
         try:
             async with asyncio.timeout(self._patience):
                 await outgoing.write(chunk)
