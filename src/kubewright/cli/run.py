@@ -52,10 +52,10 @@ def command(
 async def _run(operator: Operator, config: ClusterConfig, log: Log) -> None:
     clock, rng = SystemClock(), random.Random()
     try:
-        transport = HttpsTransport(config, clock=clock)
+        transport = HttpsTransport(config, clock=clock, log=log)
     except ConfigError as error:
         raise Failure(str(error)) from error
-    client = Client(transport, field_manager=operator.name, clock=clock, rng=rng)
+    client = Client(transport, field_manager=operator.name, clock=clock, rng=rng, log=log)
     try:
         await _greet(client, config, log)
         manager = Manager(operator, client, clock=clock, rng=rng, log=log)

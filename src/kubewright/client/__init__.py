@@ -8,6 +8,8 @@ from kubewright.client.client import Client
 from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError, ExecPlugin
 from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
+from kubewright.client.pod_exec import ExecResult, Output, Process
+from kubewright.client.port_forward import ForwardedPort, PortConnection
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import (
     CredentialError,
@@ -28,12 +30,17 @@ __all__ = [
     "ConfigError",
     "CredentialError",
     "ExecPlugin",
+    "ExecResult",
+    "ForwardedPort",
     "HttpRequest",
     "HttpResponse",
     "HttpsTransport",
     "JsonPatch",
     "MergePatch",
+    "Output",
     "Patch",
+    "PortConnection",
+    "Process",
     "RestClient",
     "StrategicMergePatch",
     "StreamingResponse",

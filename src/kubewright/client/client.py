@@ -25,6 +25,7 @@ from kubewright.api import (
 )
 from kubewright.client.edits import edit_operations
 from kubewright.client.patches import JsonPatch, MergePatch, Patch
+from kubewright.client.pod_streams import PodStreams
 from kubewright.client.requests import Fields, Labels, Propagation, address, delete_options, intent, selection
 from kubewright.client.rest import Deleted, RestClient, Written
 from kubewright.client.transport import Transport
@@ -38,7 +39,7 @@ R = TypeVar("R", bound=Resource)
 _EDIT_ATTEMPTS = 5
 
 
-class Client:
+class Client(PodStreams):
     """Reads and writes objects of any declared kind on one API server.
 
     Guarantees

@@ -7,7 +7,7 @@ Each message is one channel's: its first byte says which
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Literal
 
@@ -86,7 +86,7 @@ class Process:
         size = msgspec.json.encode({"Width": columns, "Height": rows})
         await self._socket.send(bytes((_RESIZE,)) + size)
 
-    async def output(self) -> AsyncIterator[Output]:
+    async def output(self) -> AsyncGenerator[Output, None]:
         """What the command writes, until it ends; with ``tty`` all of it is stdout."""
         while not self._ended:
             message = await self._socket.receive()

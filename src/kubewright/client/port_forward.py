@@ -14,7 +14,6 @@ from kubewright.api import ApiError
 from kubewright.client.pod_logs import pod_path
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError, WebSocket
-from kubewright.telemetry import Log, null_log
 
 __all__ = ["ForwardedPort", "PortConnection", "forward_port", "open_port"]
 
@@ -83,17 +82,16 @@ async def forward_port(
     namespace: str,
     local_port: int = 0,
     host: str = "127.0.0.1",
-    log: Log | None = None,
 ) -> AsyncIterator[ForwardedPort]:
     """Listens on ``host`` and carries each connection to the pod's port; ``local_port`` 0 takes a free one.
 
-    Leaving the block closes all of them. A connection that can't be carried is closed, and logged. Raises OSError where
+    Leaving the block closes all of them. A connection that can't be carried is closed, and noted in the client's log. Raises OSError where
     the local port is in use, and ValueError for what is no port.
     """
     if not 0 < port < 65536:
         raise ValueError(f"{port} is no port: use a number from 1 to 65535")
     connections: set[asyncio.Task[None]] = set()
-    log = (log or null_log()).bind(pod=f"{namespace}/{pod}", port=port)
+    log = rest.log.bind(pod=f"{namespace}/{pod}", port=port)
 
     def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(carry(reader, writer), name=f"connection to port {port} of pod {pod}")

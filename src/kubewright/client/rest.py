@@ -66,7 +66,8 @@ class RestClient:
     ) -> None:
         self.transport = transport
         self._headers = {"user-agent": user_agent, "accept": _JSON}
-        self._warnings = ServerWarnings(log or null_log())
+        self.log = log or null_log()
+        self._warnings = ServerWarnings(self.log)
         self._retries = Retries(transport, clock=clock or SystemClock(), rng=rng or random.Random())
         self._observers: list[tuple[Written, Deleted | None]] = []
 

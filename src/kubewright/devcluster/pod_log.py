@@ -117,6 +117,7 @@ class Log:
         self._pod = pod
         self._options = options
         self._now = clock.now()
+        self._revision = store.revision
         self._container = _container_of(pod, options.container)
         self.exists = bool((pod.get("spec") or {}).get("nodeName"))
         """Whether the Pod is on a node; before that there is nowhere to read from."""
@@ -159,7 +160,7 @@ class Log:
             return
         place = namespace_of(self._pod), name_of(self._pod)
         starts = _restarts(self._pod, self._container)
-        cursor, woken = self._store.revision, asyncio.Event()
+        cursor, woken = self._revision, asyncio.Event()
         unsubscribe = self._store.subscribe(woken.set, resource=self._resource)
         try:
             while True:

@@ -7,6 +7,7 @@ import io
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from aiohttp import web
@@ -27,7 +28,7 @@ from kubewright.client import (
 from kubewright.telemetry import new_log
 from tests.integration.client.conftest import Connect, Server, identity
 
-V1 = "client.authentication.k8s.io/v1"
+V1: Literal["client.authentication.k8s.io/v1"] = "client.authentication.k8s.io/v1"
 
 
 class SetClock:

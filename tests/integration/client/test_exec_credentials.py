@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubewright.client import ClusterConfig, CredentialError, ExecPlugin
 from kubewright.client.exec_credentials import Credential, ExecCredentials
 
-V1 = "client.authentication.k8s.io/v1"
+V1: Literal["client.authentication.k8s.io/v1"] = "client.authentication.k8s.io/v1"
 
 
 class SetClock:
