@@ -8,6 +8,7 @@ import time
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import msgspec
@@ -112,8 +113,10 @@ class Load:
                 client=(time.process_time() - own) / total,
             )
 
-    async def reach_watchers(self, total: int, rounds: int) -> list[float]:
-        """Opens so many watches; returns how many seconds after a write was sent the last of them had it."""
+    async def reach_watchers(self, total: int, rounds: int) -> tuple[float, float]:
+        """Opens so many watches; returns how many seconds after a write was sent the last of them had it, the median,
+        and how many seconds of processor time a write took the server.
+        """
         async with AsyncExitStack() as stack:
             watchers: list[Connection] = []
             path = f"{COLLECTION}?watch=1&resourceVersion={await self._revision()}"
@@ -127,7 +130,7 @@ class Load:
                 await asyncio.gather(*(each.head() for each in opened))
                 watchers += opened
             writer = await stack.enter_async_context(Connection(self.server.address))
-            found = []
+            found, spent = [], _processor_seconds(self.server)
             for _ in range(rounds):
                 await asyncio.sleep(0.2)
                 sent = body(f"g-{next(self._numbers):06}")
@@ -136,7 +139,7 @@ class Load:
                 await asyncio.gather(*(each.chunk() for each in watchers))
                 found.append(time.perf_counter() - begin)
                 await writer.answer()
-            return found
+            return median(found), (_processor_seconds(self.server) - spent) / rounds
 
     async def _revision(self) -> str:
         """A revision from which on nothing was written."""

@@ -52,7 +52,8 @@ def verdict(graph: Graph, uid: str, states: dict[str, OwnerState] | None = None)
 
 
 def test_without_owners_nothing_is_done() -> None:
-    assert verdict(graph_of(obj("a")), "a") is None
+    assert graph_of(obj("a")).get("a") is None  # not even kept
+    assert verdict(graph_of(obj("a", finalizers=("example.com/held",))), "a") is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def change(kind: Any, new: Any) -> Change:
 def test_changes_touch_those_whose_fate_may_change() -> None:
     graph = graph_of(obj("a"), obj("b", "a"), obj("c"))
     assert graph.take(change("MODIFIED", obj("c"))) == []
-    assert graph.take(change("ADDED", obj("d", "a"))) == ["d", "a"]
+    assert graph.take(change("ADDED", obj("d", "a"))) == ["d"]
     assert graph.take(change("MODIFIED", obj("a", finalizers=(FOREGROUND,), deleting=True))) == ["a", "b", "d"]
     assert graph.take(change("DELETED", obj("b", "a"))) == ["a"]
     assert graph.take(change("DELETED", obj("a"))) == ["d"]

@@ -48,6 +48,11 @@ class Node(Struct, frozen=True):
     def orphans_dependents(self) -> bool:
         return self.deleting and ORPHAN in self.finalizers
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether there is anything to decide about it: it belongs to somebody, is held, or is going."""
+        return bool(self.owners or self.finalizers or self.deleting)
+
     def blocks(self, uid: str) -> bool:
         """Whether this object keeps its owner from going first."""
         return any(owner.uid == uid and owner.blocks for owner in self.owners)
@@ -57,6 +62,8 @@ class Node(Struct, frozen=True):
 
 
 class Graph:
+    """Keeps the nodes that are bound, and who is gone; of the others the store knows enough."""
+
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._dependents: dict[str, dict[str, None]] = {}
@@ -99,7 +106,9 @@ class Graph:
         return [uid for uid in dict.fromkeys(touched) if uid in self._nodes]
 
     def _put(self, node: Node) -> None:
-        self._unlink(node.uid)
+        self._drop(node.uid)
+        if not node.is_bound:
+            return
         self._nodes[node.uid] = node
         for owner in node.owners:
             self._dependents.setdefault(owner.uid, {})[node.uid] = None
