@@ -45,6 +45,7 @@ class _Node(NamedTuple):
     modified: Tree | None
 
 
+_CONTAINERS = (dict, list)
 _EQUAL = _Node(None, None, None)
 _ADDED = _Node(LEAF, None, None)
 _REMOVED = _Node(None, LEAF, None)
@@ -69,7 +70,10 @@ def deduced(value: Maybe, shape: Shape) -> Literal["map", "list", "scalar"]:
 
 
 def _compare(old: Maybe, new: Maybe, shape: Shape) -> _Node:
-    if old is not ABSENT and new is not ABSENT and same(old, new):
+    if old is ABSENT:
+        if not isinstance(new, _CONTAINERS):
+            return _ADDED  # whatever the schema says of it, there is nothing below
+    elif new is not ABSENT and same(old, new):
         return _EQUAL
     kind = deduced(old if new is ABSENT else new, shape)
     before = kind if old is ABSENT or new is ABSENT else deduced(old, shape)
