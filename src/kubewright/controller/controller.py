@@ -115,6 +115,15 @@ class Controller(Generic[R]):
         """Starts nothing new; `run` returns when the runs in flight have ended."""
         self.queue.close()
 
+    async def reconcile(self, request: Request) -> Result | None:
+        """One run beside the queue, whose result and errors reach the caller: for tests and tools.
+
+        It is the caller's to see that the cache is in step and that no worker has the same request.
+        """
+        reconcile_id = f"{self._rng.getrandbits(64):016x}"
+        log = self._log.bind(namespace=request.namespace, name=request.name, reconcile_id=reconcile_id)
+        return await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
+
     async def settled(self) -> None:
         """Waits until nothing runs and nothing is ready to run (delayed retries aside)."""
         await self.queue.idle()

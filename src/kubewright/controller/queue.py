@@ -116,6 +116,11 @@ class WorkQueue:
     def failures(self, request: Request) -> int:
         return self._failures.get(request, 0)
 
+    @property
+    def failing(self) -> tuple[Request, ...]:
+        """Requests whose last run failed, or asked for another at once, in the order in which that began."""
+        return tuple(self._failures)
+
     async def get(self) -> Request:
         """Waits for the next request. Raises `QueueClosed` once the queue is closed."""
         while not self._waiting and not self._closed:
