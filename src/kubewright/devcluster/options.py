@@ -219,10 +219,8 @@ class DeleteOptions:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> DeleteOptions:
-        """Reads a decoded ``DeleteOptions``."""
-        _check_type(body, "gracePeriodSeconds", int)
-        _check_type(body, "orphanDependents", bool)
-        _check_type(body, "propagationPolicy", str)
+        """Reads a decoded ``DeleteOptions``. Raises `StatusError` (400) for values of another type."""
+        _check_types(body)
         policy: Any = body.get("propagationPolicy")
         orphan = body.get("orphanDependents")
         dry_run = body.get("dryRun") or []
@@ -247,13 +245,31 @@ class DeleteOptions:
         )
 
 
-_GO_NAMES = {int: "int64", bool: "bool", str: "string"}
+_GO_TYPES: Mapping[str, tuple[type, str]] = {
+    "gracePeriodSeconds": (int, "int64"),
+    "orphanDependents": (bool, "bool"),
+    "propagationPolicy": (str, "v1.DeletionPropagation"),
+    "dryRun": (list, "[]string"),
+    "preconditions": (dict, "v1.Preconditions"),
+}
+_GO_TYPES_OF_PRECONDITIONS: Mapping[str, tuple[type, str]] = {
+    "uid": (str, "types.UID"),
+    "resourceVersion": (str, "string"),
+}
 _JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 
-def _check_type(body: Mapping[str, Any], key: str, expected: type) -> None:
-    value = body.get(key)
+def _check_types(body: Mapping[str, Any]) -> None:
+    for key, (expected, go_type) in _GO_TYPES.items():
+        _check_type(body.get(key), expected, f"DeleteOptions.{key}", go_type)
+    for value in body.get("dryRun") or ():
+        _check_type(value, str, "DeleteOptions.dryRun", "string")
+    preconditions = body.get("preconditions") or {}
+    for key, (expected, go_type) in _GO_TYPES_OF_PRECONDITIONS.items():
+        _check_type(preconditions.get(key), expected, f"Preconditions.preconditions.{key}", go_type)
+
+
+def _check_type(value: Any, expected: type, field: str, go_type: str) -> None:
     if value is not None and type(value) is not expected:
         found = _JSON_NAMES.get(type(value), "value")
-        go_type = "v1.DeletionPropagation" if key == "propagationPolicy" else _GO_NAMES[expected]
-        raise bad_request(f"json: cannot unmarshal {found} into Go struct field DeleteOptions.{key} of type {go_type}")
+        raise bad_request(f"json: cannot unmarshal {found} into Go struct field {field} of type {go_type}")

@@ -329,3 +329,28 @@ async def shorter_grace(w: World) -> None:
     show(w, "longer", await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=60)), without=younger)
     show(w, "shorter", await w.delete(f"{PODS}/a", _options(gracePeriodSeconds=10)), without=younger)
     show(w, "none", await w.delete(f"{PODS}/a", query={"gracePeriodSeconds": "0"}), without=younger)
+
+
+@case("delete", given="an object", body="options of the wrong type, of another kind, in body and query")
+async def wrong_option_types(w: World) -> None:
+    await w.create(WIDGETS, widget("a"))
+    bodies: tuple[Any, ...] = (
+        {"gracePeriodSeconds": "1"},
+        {"orphanDependents": "true"},
+        {"propagationPolicy": 7},
+        {"dryRun": "All"},
+        {"dryRun": [7]},
+        {"preconditions": 7},
+        {"preconditions": []},
+        {"preconditions": {"uid": 7}},
+        {"preconditions": {"resourceVersion": {}}},
+        {"kind": "Zork"},
+        {"kind": "Zork", "apiVersion": "v9"},
+        [],
+    )
+    for body in bodies:
+        await w.delete(f"{WIDGETS}/a", body, label=f"{body}")
+    query = {"propagationPolicy": "Orphan", "gracePeriodSeconds": "x", "dryRun": "All"}
+    await w.delete(f"{WIDGETS}/a", query=query, label="a query that is none")
+    await w.delete(f"{WIDGETS}/a", {"dryRun": ["All"]}, query=query, label="a body, which counts alone")
+    await w.get(f"{WIDGETS}/a", label="get")

@@ -319,3 +319,11 @@ def test_what_is_not_there_or_not_allowed_is_told_apart(databases: Any, samples:
     )
     assert databases("POST", CONFIG_MAPS, b"x", content_type="text/plain").status == 415
     assert databases("GET", CONFIG_MAPS, accept="text/plain").status == 406
+
+
+@pytest.mark.parametrize("options", [7, "x", ["x"], {"preconditions": 7}, {"dryRun": "All"}])
+def test_an_eviction_with_options_that_are_none_is_refused(api: Any, options: Any) -> None:
+    path = "/api/v1/namespaces/default/pods"
+    api.post(path, {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    reply = api.post(f"{path}/a/eviction", {"metadata": {"name": "a"}, "deleteOptions": options})
+    assert (reply.status, reply.body["reason"]) == (400, "BadRequest")

@@ -60,6 +60,6 @@ def read_options(call: Call) -> DeleteOptions:
         raise bad_request(f"couldn't get version/kind; json parse error: {not_a_struct(body)}")
     kind = body.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
-        version = body.get("apiVersion") or "v1"
+        version = body.get("apiVersion") or "meta.k8s.io/v1"
         raise bad_request(f'no kind "{kind}" is registered for version "{version}" {_SCHEME}')
     return DeleteOptions.from_body(body)

@@ -45,7 +45,10 @@ def evict(call: Call) -> Answer:
     body, _ = load_object(call.request.headers, call.request.body, "Eviction", duplicates=False)
     if name_of(body) not in {"", call.name}:
         raise bad_request("name in URL does not match name in Eviction object")
-    deletion = DeleteOptions.from_body(body.get("deleteOptions") or {})
+    options_given = body.get("deleteOptions") or {}
+    if not isinstance(options_given, dict):
+        raise bad_request("Eviction.deleteOptions: a DeleteOptions object is expected")
+    deletion = DeleteOptions.from_body(options_given)
     deletion = replace(deletion, dry_run=deletion.dry_run or options.dry_run)
     pod = call.registry.get(call.resource, call.namespace, call.name)
     check_budgets(call.registry, call.catalog, pod, dry_run=deletion.dry_run)
