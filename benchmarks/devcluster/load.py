@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from benchmarks.devcluster.audience import Audience
 from benchmarks.devcluster.objects import COLLECTION, DEFINITION, DEFINITIONS, body
 from benchmarks.devcluster.servers import Server
 from benchmarks.devcluster.wire import Connection
@@ -20,7 +21,6 @@ from benchmarks.devcluster.wire import Connection
 __all__ = ["CONNECTIONS", "Load", "Pace", "megabytes"]
 
 CONNECTIONS = 32
-_WATCHERS_AT_A_TIME = 50
 
 
 def megabytes(server: Server, *, peak: bool = False) -> float:
@@ -117,26 +117,17 @@ class Load:
         """Opens so many watches; returns how many seconds after a write was sent the last of them had it, the median,
         and how many seconds of processor time a write took the server.
         """
-        async with AsyncExitStack() as stack:
-            watchers: list[Connection] = []
-            path = f"{COLLECTION}?watch=1&resourceVersion={await self._revision()}"
-            while len(watchers) < total:
-                opened = [
-                    Connection(self.server.address) for _ in range(min(_WATCHERS_AT_A_TIME, total - len(watchers)))
-                ]
-                await asyncio.gather(*(stack.enter_async_context(each) for each in opened))
-                for each in opened:
-                    each.send("GET", path)
-                await asyncio.gather(*(each.head() for each in opened))
-                watchers += opened
-            writer = await stack.enter_async_context(Connection(self.server.address))
+        path = f"{COLLECTION}?watch=1&resourceVersion={await self._revision()}"
+        address = self.server.address
+        async with Audience(address, path, total) as audience, Connection(address) as writer:
             found, spent = [], _processor_seconds(self.server)
             for _ in range(rounds):
                 await asyncio.sleep(0.2)
                 sent = body(f"g-{next(self._numbers):06}")
+                audience.expect_all()
                 begin = time.perf_counter()
                 writer.send("POST", COLLECTION, sent)
-                await asyncio.gather(*(each.chunk() for each in watchers))
+                await audience.all_heard()
                 found.append(time.perf_counter() - begin)
                 await writer.answer()
             return median(found), (_processor_seconds(self.server) - spent) / rounds

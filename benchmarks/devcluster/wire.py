@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = ["Address", "Connection"]
+__all__ = ["Address", "Connection", "head_of_request"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,15 @@ class Address:
     port: int
     token: str = ""
     tls: ssl.SSLContext | None = None
+
+
+def head_of_request(address: Address, method: str, path: str, length: int = 0) -> bytes:
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: {address.host}\r\nAuthorization: Bearer {address.token}\r\n"
+        f"Accept: application/json\r\nContent-Type: application/json\r\nUser-Agent: bench/1\r\n"
+        f"Content-Length: {length}\r\n\r\n"
+    )
+    return head.encode()
 
 
 class Connection:
@@ -42,12 +51,7 @@ class Connection:
         return await self.answer()
 
     def send(self, method: str, path: str, body: bytes = b"") -> None:
-        head = (
-            f"{method} {path} HTTP/1.1\r\nHost: {self._address.host}\r\nAuthorization: Bearer {self._address.token}\r\n"
-            f"Accept: application/json\r\nContent-Type: application/json\r\nUser-Agent: bench/1\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        self._writer.write(head.encode() + body)
+        self._writer.write(head_of_request(self._address, method, path, len(body)) + body)
 
     async def head(self) -> tuple[int, int | None]:
         """The status, and the length of the body, None for one in chunks."""
