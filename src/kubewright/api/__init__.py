@@ -66,6 +66,7 @@ from kubewright.api.resource import (
 from kubewright.api.scalars import JSON, Int32, Int64, IntOrString, MicroTime, Quantity, Time, micro_time, whole_seconds
 from kubewright.api.scheme import Scheme
 from kubewright.api.selectors import FieldSelector, Selector, SelectorError
+from kubewright.api.unstructured import MissingField, Unstructured, unstructured
 
 __all__ = [
     "JSON",
@@ -96,6 +97,7 @@ __all__ = [
     "ManagedFieldsEntry",
     "MethodNotAllowed",
     "MicroTime",
+    "MissingField",
     "Model",
     "NotAcceptable",
     "NotFound",
@@ -120,6 +122,7 @@ __all__ = [
     "Timeout",
     "TooManyRequests",
     "Unauthorized",
+    "Unstructured",
     "UnsupportedMediaType",
     "api_error",
     "controller_of",
@@ -137,5 +140,6 @@ __all__ = [
     "set_controller",
     "split_list",
     "to_dict",
+    "unstructured",
     "whole_seconds",
 ]

@@ -11,19 +11,21 @@ Errors
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
 import types
 import typing
-from collections.abc import Iterable, Iterator
-from functools import cache, reduce
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial, reduce
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
-from kubewright.api.meta import ListMeta
+from kubewright.api.meta import ListMeta, ObjectMeta
 from kubewright.api.model import Model
 from kubewright.api.resource import Resource, resource_info
+from kubewright.api.unstructured import Unstructured
 
 __all__ = ["DecodeError", "convert", "declared_types", "decode", "encode", "split_list", "to_dict"]
 
@@ -93,16 +95,37 @@ def _prepare(model: type[Model], seen: set[type[Model]]) -> None:
     model.__annotations__ = annotations
 
 
+class _Head(Model):
+    metadata: ObjectMeta
+
+
 @cache
-def _decoder(model: type[M]) -> msgspec.json.Decoder[M]:
+def _decoder(model: type[M]) -> Callable[[bytes | str | msgspec.Raw], M]:
+    if issubclass(model, Unstructured):
+        return cast("Callable[[bytes | str | msgspec.Raw], M]", partial(_decode_unstructured, kind=model))
     _prepare(model, set())
-    return msgspec.json.Decoder(model)
+    return msgspec.json.Decoder(model).decode
+
+
+def _decode_unstructured(data: bytes | str | msgspec.Raw, *, kind: type[Unstructured]) -> Unstructured:
+    return _unstructured(msgspec.json.decode(data), kind)
+
+
+def _unstructured(body: Any, kind: type[Unstructured]) -> Unstructured:
+    """Takes ``body`` over."""
+    if not isinstance(body, dict):
+        raise msgspec.ValidationError(f"Expected `object`, got `{type(body).__name__}`")
+    body.pop("apiVersion", None)
+    body.pop("kind", None)
+    _decoder(_Head)
+    head = msgspec.convert({"metadata": body.pop("metadata", {})}, _Head)
+    return kind(metadata=head.metadata, content=body)
 
 
 def decode(data: bytes | str | msgspec.Raw, model: type[M]) -> M:
     """One object from JSON. Raises `DecodeError` where it does not fit."""
     try:
-        result: M = _decoder(model).decode(data)
+        result: M = _decoder(model)(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DecodeError(f"not a {model.__qualname__}: {error}") from error
     return result
@@ -139,6 +162,8 @@ def convert(data: Any, model: type[M]) -> M:
     """One object from decoded JSON (dicts and lists). Raises `DecodeError` where it does not fit."""
     _decoder(model)
     try:
+        if issubclass(model, Unstructured):
+            return cast("M", _unstructured(copy.deepcopy(data), model))
         return msgspec.convert(data, model)
     except msgspec.ValidationError as error:
         raise DecodeError(f"not a {model.__qualname__}: {error}") from error
@@ -146,6 +171,8 @@ def convert(data: Any, model: type[M]) -> M:
 
 def encode(obj: Model) -> bytes:
     """JSON of one object; a resource's apiVersion and kind come first."""
+    if isinstance(obj, Unstructured):
+        return _json.encode(to_dict(obj))
     body = _json.encode(obj)
     if not isinstance(obj, Resource):
         return body
@@ -159,6 +186,8 @@ def to_dict(obj: Model) -> dict[str, Any]:
     body: dict[str, Any] = msgspec.to_builtins(obj)
     if not isinstance(obj, Resource):
         return body
+    if isinstance(obj, Unstructured):
+        body = {"metadata": body["metadata"], **body["content"]}
     info = resource_info(type(obj))
     return {"apiVersion": info.api_version, "kind": info.kind, **body}
 

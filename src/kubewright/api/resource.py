@@ -172,5 +172,8 @@ def resource_info(kind: type[Any]) -> ResourceInfo:
     """What `resource` declared of a class; raises TypeError for a class that is no declared kind."""
     info = kind.__dict__.get("__resource__")
     if not isinstance(info, ResourceInfo):
-        raise TypeError(f'{kind.__qualname__} is no resource: decorate it with @resource("group/version")')
+        raise TypeError(
+            f'{kind.__qualname__} is no resource: decorate it with @resource("group/version"), or, for a kind that has no '
+            "class, use what unstructured() gives"
+        )
     return info

@@ -98,7 +98,7 @@ def _status_shape(kind: type[Resource]) -> Shape:
 
     Made when a status is first written, then kept for every controller of the kind: making it takes milliseconds.
     """
-    hint = declared_types(kind)["status"]
+    hint = declared_types(kind).get("status")  # a kind without a class has a status, and says nothing of it
     model = next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and issubclass(part, Model)), None)
     if model is None:
         return Shape(_CONDITIONS)
