@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import builtins
 import random
-from collections.abc import AsyncGenerator, Callable
-from typing import TypeVar, overload
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
-import msgspec
-
-from kubewright.api import (
-    JSON,
-    Clock,
-    Conflict,
-    Gone,
-    Resource,
-    ResourceInfo,
-    SystemClock,
-    decode,
-    describe,
-    resource_info,
-    split_list,
-    to_dict,
-)
-from kubewright.client.edits import edit_operations
-from kubewright.client.patches import JsonPatch, MergePatch, Patch
+from kubewright.api import Clock, Model, Resource, SystemClock, Unstructured, resource_info
+from kubewright.client.discovery import Discovery
+from kubewright.client.https import HttpsTransport
+from kubewright.client.patches import MergePatch
 from kubewright.client.pod_streams import PodStreams
-from kubewright.client.requests import Fields, Labels, Propagation, address, delete_options, intent, selection
+from kubewright.client.requests import WriteOptions, namespace_of
 from kubewright.client.rest import Deleted, RestClient, Written
+from kubewright.client.subresource import Subresource
 from kubewright.client.transport import Transport
-from kubewright.client.watch import WatchEvent
+from kubewright.client.writer import Writer
 from kubewright.telemetry import Log
+
+if TYPE_CHECKING:
+    from kubewright.kinds import autoscaling_v1, core_v1
 
 __all__ = ["Client"]
 
-R = TypeVar("R", bound=Resource)
-
-_EDIT_ATTEMPTS = 5
+M = TypeVar("M", bound=Model)
 
 
-class Client(PodStreams):
-    """Reads and writes objects of any declared kind on one API server.
+class Client(Writer, PodStreams):
+    """Reads and writes objects of any kind on one API server.
 
     Guarantees
         Reads are live. A typed object is never sent back whole except by `create`, so fields that its class does not
@@ -60,246 +49,169 @@ class Client(PodStreams):
         user_agent: str = "kubewright",
         log: Log | None = None,
     ) -> None:
-        self.field_manager = field_manager
         self.clock = clock or SystemClock()
-        self.rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=rng, log=log)
+        rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=rng, log=log)
+        super().__init__(rest, field_manager=field_manager)
+        self.discovery = Discovery(rest)
+        """Which kinds the server has, and where."""
+
+    @classmethod
+    def connect(
+        cls,
+        *,
+        kubeconfig: str | Path | None = None,
+        context: str | None = None,
+        field_manager: str = "kubewright",
+        user_agent: str = "kubewright",
+        log: Log | None = None,
+    ) -> Self:
+        """A client of the cluster that ``kubeconfig`` names: ``async with Client.connect() as client``.
+
+        Without it: of what ``KUBECONFIG`` names, else of the cluster that this pod runs in, else of ``~/.kube/config``.
+        To be called where an event loop runs. Nothing is sent yet. Raises `KubeconfigError`, which names the file and
+        field, or says that no cluster is configured and how to do it; the first request raises `TransportError` where no
+        server answers.
+        """
+        from kubewright.client.kubeconfig import load  # noqa: PLC0415 - loads YAML, which the embedded cluster does without
+
+        clock = SystemClock()
+        transport = HttpsTransport(load(kubeconfig, context=context), clock=clock, log=log)
+        return cls(transport, field_manager=field_manager, clock=clock, user_agent=user_agent, log=log)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self.rest.transport.close()
 
     def observe(self, written: Written, deleted: Deleted | None = None) -> Callable[[], None]:
         """Hears of every write's result; returns what ends it. See `RestClient.observe`."""
         return self.rest.observe(written, deleted)
 
-    async def close(self) -> None:
-        await self.rest.transport.close()
+    # kinds without a class
 
-    # reading
+    async def unstructured(self, api_version: str, kind: str) -> type[Unstructured]:
+        """A kind that has no class, for all verbs: ``Widget = await client.unstructured("example.com/v1", "Widget")``.
 
-    async def get(self, kind: type[R], name: str, *, namespace: str | None = None) -> R:
-        """One object as the server has it now. Raises `NotFound`."""
-        return decode(await self.rest.get(resource_info(kind), name, namespace=namespace), kind)
-
-    async def list(
-        self,
-        kind: type[R],
-        *,
-        namespace: str | None = None,
-        labels: Labels | None = None,
-        fields: Fields | None = None,
-        limit: int = 500,
-    ) -> builtins.list[R]:
-        """All objects that match, fetched in pages of ``limit``; they show the state at one moment."""
-        selected = selection(labels, fields)
-        try:
-            return await self._pages(kind, namespace, [*selected, ("limit", str(limit))])
-        except Gone:  # the first page's snapshot went while we read: ask for everything at once
-            return await self._pages(kind, namespace, selected)
-
-    async def _pages(
-        self, kind: type[R], namespace: str | None, query: builtins.list[tuple[str, str]]
-    ) -> builtins.list[R]:
-        found: builtins.list[R] = []
-        token: str | None = None
-        while True:
-            page = query if token is None else [*query, ("continue", token)]
-            meta, items = split_list(await self.rest.list(resource_info(kind), namespace=namespace, query=page))
-            found.extend(decode(item, kind) for item in items)
-            token = meta.continue_
-            if not token:
-                return found
-
-    async def watch(
-        self,
-        kind: type[R],
-        *,
-        namespace: str | None = None,
-        labels: Labels | None = None,
-        fields: Fields | None = None,
-        resource_version: str | None = None,
-        timeout_seconds: int | None = None,
-    ) -> AsyncGenerator[WatchEvent[R], None]:
-        """One watch, until the server ends it; without a resource version, what exists comes first as ADDED.
-
-        Leave early under `contextlib.aclosing`, or the connection stays open until the generator is collected. For a
-        view that survives disconnection, use an informer.
+        Where it is, and whether it has a namespace and a status, the server is asked, once. Raises `UnknownKind` where it
+        has no such kind.
         """
-        query = selection(labels, fields)
-        if resource_version is not None:
-            query.append(("resourceVersion", resource_version))
-        if timeout_seconds is not None:
-            query.append(("timeoutSeconds", str(timeout_seconds)))
-        async with self.rest.watch(resource_info(kind), namespace=namespace, query=query) as events:
-            async for event in events:
-                yield WatchEvent(event.type, decode(event.object, kind))
+        return Unstructured.of((await self.discovery.kind(api_version, kind)).info)
 
-    # writing
+    # subresources
 
-    async def create(self, obj: R) -> R:
-        """Creates ``obj`` and returns what the server made of it. Raises `AlreadyExists`, `Invalid`."""
-        kind, info = type(obj), resource_info(type(obj))
-        body = to_dict(obj)
-        if info.has_status:
-            body.pop("status", None)
-        answer = await self.rest.create(
-            info, msgspec.json.encode(body), namespace=_namespace(obj), query=[("fieldManager", self.field_manager)]
-        )
-        return decode(answer, kind)
+    @overload
+    def subresource(
+        self, kind: type[Resource], name: str, subresource: str, *, namespace: str | None = None, of: type[M]
+    ) -> Subresource[M]: ...
 
-    async def apply(
-        self, obj: R, *, field_manager: str | None = None, force: bool = False, subresource: str | None = None
-    ) -> R:
-        """Server-side apply: ``obj`` says all that this field manager wants to own, and nothing else.
+    @overload
+    def subresource(
+        self, kind: type[Resource], name: str, subresource: str, *, namespace: str | None = None
+    ) -> Subresource[dict[str, Any]]: ...
 
-        What the server sets is left out, and so is the status unless it is the ``subresource``. A ``metadata.uid``
-        stays: applying an object that was deleted meanwhile is then a `Conflict` and does not create it anew.
-        Raises `Conflict` where another manager owns a field and ``force`` is not set.
-        """
-        kind = type(obj)
-        answer = await self.apply_raw(
-            resource_info(kind), to_dict(obj), field_manager=field_manager, force=force, subresource=subresource
-        )
-        return decode(answer, kind)
-
-    async def apply_raw(
+    def subresource(
         self,
-        info: ResourceInfo,
-        obj: dict[str, JSON],
-        *,
-        field_manager: str | None = None,
-        force: bool = False,
-        subresource: str | None = None,
-    ) -> bytes:
-        """`apply` for decoded JSON; ``obj`` is not changed. Returns the server's JSON."""
-        body = intent(info, obj, subresource)
-        name, namespace = address(info, body)
-        return await self.rest.patch(
-            info,
-            name,
-            msgspec.json.encode(body),
-            content_type="application/apply-patch+yaml",  # JSON is YAML; the other spelling is newer than some servers
-            namespace=namespace,
-            subresource=subresource,
-            query=[("fieldManager", field_manager or self.field_manager), ("force", "true" if force else "false")],
-        )
-
-    async def edit(
-        self,
-        kind: type[R],
+        kind: type[Resource],
         name: str,
-        change: Callable[[R], None],
+        subresource: str,
         *,
         namespace: str | None = None,
-        subresource: str | None = None,
-    ) -> R:
-        """Reads an object, lets ``change`` edit it and sends the difference, bound to the version that was read.
+        of: type[Any] = dict,
+    ) -> Subresource[Any]:
+        """Any subresource of one object, by its name; ``of`` is the class of what it answers, else decoded JSON.
 
-        Where someone else was faster, reads and changes again, a few times; ``change`` must bear that. Nothing is sent
-        when nothing changed. Only the main resource or only the status is written, as the API has it.
+        The status has verbs of its own: `edit`, `patch` and `apply` with ``subresource="status"``; `get` shows it.
         """
-        info = resource_info(kind)
-        for attempt in range(1, _EDIT_ATTEMPTS + 1):
-            raw = await self.rest.get(info, name, namespace=namespace)
-            after = decode(raw, kind)
-            change(after)
-            operations = edit_operations(raw, decode(raw, kind), after, subresource=subresource)
-            if not operations:
-                return after
-            try:
-                return await self.patch(kind, name, JsonPatch(operations), namespace=namespace, subresource=subresource)
-            except Conflict:
-                if attempt == _EDIT_ATTEMPTS:
-                    raise
-        raise AssertionError("unreachable")
-
-    async def patch(
-        self,
-        kind: type[R],
-        name: str,
-        patch: Patch,
-        *,
-        namespace: str | None = None,
-        subresource: str | None = None,
-    ) -> R:
-        """Sends a patch as it is, once."""
-        answer = await self.rest.patch(
+        return Subresource(
+            self.rest,
             resource_info(kind),
             name,
-            msgspec.json.encode(patch.body),
-            content_type=patch.content_type,
+            subresource,
             namespace=namespace,
-            subresource=subresource,
-            query=[("fieldManager", self.field_manager)],
+            of=of,
+            field_manager=self.field_manager,
         )
-        return decode(answer, kind)
 
-    async def scale(self, kind: type[Resource], name: str, replicas: int, *, namespace: str | None = None) -> None:
+    async def get_scale(self, kind: type[Resource], name: str, *, namespace: str | None = None) -> autoscaling_v1.Scale:
+        """The wanted and the observed replicas of anything that has a scale subresource."""
+        return _counted(await self._scale(kind, name, namespace).get())
+
+    async def scale(
+        self,
+        kind: type[Resource],
+        name: str,
+        replicas: int,
+        *,
+        namespace: str | None = None,
+        resource_version: str | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> autoscaling_v1.Scale:
         """Sets the wanted replicas through the scale subresource, as ``kubectl scale`` does.
 
-        The answer is no object of the kind, so informers see the change when the watch brings it.
+        With ``resource_version`` (a Scale has its object's) only if the object is still that one: else `Conflict`. The
+        answer is no object of the kind, so informers see the change when the watch brings it.
         """
-        await self.rest.patch(
-            resource_info(kind),
-            name,
-            msgspec.json.encode(MergePatch({"spec": {"replicas": replicas}}).body),
-            content_type="application/merge-patch+json",
-            namespace=namespace,
-            subresource="scale",
-            query=[("fieldManager", self.field_manager)],
-        )
+        patch = MergePatch({"spec": {"replicas": replicas}})
+        if resource_version is not None:
+            patch = patch.bound_to(resource_version)
+        return _counted(await self._scale(kind, name, namespace).patch(patch, **options))
+
+    def _scale(self, kind: type[Resource], name: str, namespace: str | None) -> Subresource[autoscaling_v1.Scale]:
+        from kubewright.kinds import autoscaling_v1  # noqa: PLC0415 - only who scales needs it
+
+        return self.subresource(kind, name, "scale", namespace=namespace, of=autoscaling_v1.Scale)
 
     @overload
-    async def delete(
-        self,
-        target: Resource,
-        *,
-        propagation: Propagation | None = None,
-        uid: str | None = None,
-        resource_version: str | None = None,
-        grace_period: int | None = None,
-    ) -> None: ...
+    async def evict(self, pod: core_v1.Pod, *, grace_period: int | None = None, dry_run: bool = False) -> None: ...
 
     @overload
-    async def delete(
-        self,
-        target: type[Resource],
-        name: str,
-        *,
-        namespace: str | None = None,
-        propagation: Propagation | None = None,
-        uid: str | None = None,
-        resource_version: str | None = None,
-        grace_period: int | None = None,
+    async def evict(
+        self, pod: str, *, namespace: str, grace_period: int | None = None, dry_run: bool = False
     ) -> None: ...
 
-    async def delete(
+    async def evict(
         self,
-        target: Resource | type[Resource],
-        name: str | None = None,
+        pod: core_v1.Pod | str,
         *,
         namespace: str | None = None,
-        propagation: Propagation | None = None,
-        uid: str | None = None,
-        resource_version: str | None = None,
         grace_period: int | None = None,
+        dry_run: bool = False,
     ) -> None:
-        """Deletes one object. Raises `NotFound`, and `Conflict` when a precondition does not hold.
+        """Deletes a pod if the disruption budgets allow it; ``grace_period`` is in seconds.
 
-        An object that was read from a server is deleted only if it is still that one (its UID is a precondition).
-        ``propagation`` says what becomes of those it owns; ``grace_period`` is in seconds.
+        A pod that was read is evicted only if it is still that one. Raises `TooManyRequests` where a budget forbids it
+        now: try again later. `NotFound` where the pod is gone.
         """
-        if isinstance(target, Resource):
-            kind, name, namespace = type(target), target.name, _namespace(target)
-            uid = uid or target.metadata.uid
-        else:
-            kind = target
-        if name is None:
-            raise ValueError(f"which {kind.__name__} to delete? Give its name")
-        body = delete_options(
-            propagation=propagation, uid=uid, resource_version=resource_version, grace_period=grace_period
-        )
-        await self.rest.delete(resource_info(kind), name, body, namespace=namespace)
+        from kubewright.kinds import core_v1  # noqa: PLC0415 - only who evicts needs it
+
+        name, uid = (pod, None) if isinstance(pod, str) else (pod.name, pod.metadata.uid)
+        namespace = namespace if isinstance(pod, str) else namespace_of(pod)
+        options: dict[str, Any] = {}
+        if grace_period is not None:
+            options["gracePeriodSeconds"] = grace_period
+        if uid is not None:
+            options["preconditions"] = {"uid": uid}
+        eviction = {
+            "apiVersion": await self._eviction_version(),
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": namespace},
+            **({"deleteOptions": options} if options else {}),
+        }
+        await self.subresource(core_v1.Pod, name, "eviction", namespace=namespace).create(eviction, dry_run=dry_run)
+
+    async def _eviction_version(self) -> str:
+        """Servers before 1.22 take no ``policy/v1``."""
+        eviction = (await self.discovery.kind("v1", "Pod")).subresource("eviction")
+        return "policy/v1" if eviction is None else eviction.gvk.api_version
 
 
-def _namespace(obj: Resource) -> str | None:
-    info = resource_info(type(obj))
-    if info.namespaced and not obj.namespace:
-        raise ValueError(f"{describe(obj)} needs a metadata.namespace")
-    return obj.namespace
+def _counted(scale: autoscaling_v1.Scale) -> autoscaling_v1.Scale:
+    """Servers leave out a zero."""
+    scale.spec.replicas = scale.spec.replicas or 0
+    return scale

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from kubewright.api import Resource, resource_info, to_dict
+from kubewright.api import Resource, Unstructured, resource_info, to_dict
+from kubewright.crd import SchemaError, schema_of
 from kubewright.patch import json_patch
+from kubewright.patch.shape import Shape
+from kubewright.patch.values import same
 
 __all__ = ["edit_operations"]
 
@@ -22,8 +26,10 @@ def edit_operations(
     """
     document: dict[str, Any] = msgspec.json.decode(raw)
     version = document["metadata"]["resourceVersion"]
-    sides = [_writable(side, before, subresource) for side in (document, to_dict(before), to_dict(after))]
-    difference = json_patch.difference(*sides)
+    read, known, edited = (_writable(side, before, subresource) for side in (document, to_dict(before), to_dict(after)))
+    if same(known, edited):  # else defaults would be written that only the class has
+        return []
+    difference = json_patch.difference(read, known, edited, shape=_shape(type(before)))
     if not difference:
         return []
     return [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}, *difference]
@@ -35,3 +41,17 @@ def _writable(document: dict[str, Any], obj: Resource, subresource: str | None) 
     if resource_info(type(obj)).has_status:
         return {key: value for key, value in document.items() if key != "status"}
     return document
+
+
+@cache
+def _shape(kind: type[Resource]) -> Shape:
+    """What the class says of its lists: which are sets, and by which fields others tell their items apart.
+
+    Classes of built-in kinds say nothing of it, and are too many to ask.
+    """
+    if not resource_info(kind).custom or issubclass(kind, Unstructured):
+        return Shape.of_resource({})
+    try:
+        return Shape.of_resource(schema_of(kind))
+    except SchemaError:  # somebody else's definition, of which the class models what no schema can say
+        return Shape.of_resource({})

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 import msgspec
 
-from kubewright.api import JSON, FieldSelector, ResourceInfo, Selector
+from kubewright.api import JSON, FieldSelector, Resource, ResourceInfo, Selector, describe, resource_info
 
 __all__ = [
+    "FieldValidation",
     "Fields",
     "Labels",
     "Propagation",
     "Query",
+    "WriteOptions",
     "address",
     "as_field_selector",
     "as_selector",
     "delete_options",
     "intent",
+    "namespace_of",
     "resource_path",
     "selection",
+    "selection_to_delete",
+    "write_query",
 ]
 
 _SERVER_SET = (
@@ -39,6 +44,18 @@ Labels: TypeAlias = Selector | Mapping[str, str] | str
 """A label selector: parsed, as exact labels, or as text."""
 Fields: TypeAlias = FieldSelector | str
 Propagation: TypeAlias = Literal["Foreground", "Background", "Orphan"]
+FieldValidation: TypeAlias = Literal["Ignore", "Warn", "Strict"]
+"""What the server does about fields that it does not know, or that come twice: drop them, warn (its default), refuse."""
+
+
+class WriteOptions(TypedDict, total=False):
+    """What can be said of any write. Servers before 1.25 know no ``field_validation``, and ignore it."""
+
+    dry_run: bool
+    """The server does everything but keep the result: what it answers is what would have become of the object."""
+    field_manager: str
+    """Whose the written fields are; the client's own name unless given."""
+    field_validation: FieldValidation
 
 
 def resource_path(
@@ -83,12 +100,49 @@ def selection(labels: Labels | None, fields: Fields | None) -> list[tuple[str, s
     return query
 
 
+def selection_to_delete(
+    info: ResourceInfo, namespace: str | None, labels: Labels | None, fields: Fields | None, *, everything: bool
+) -> list[tuple[str, str]]:
+    """The query that says which objects of a collection go. Raises ValueError where it would be more than was meant."""
+    if info.namespaced and namespace is None:
+        raise ValueError(
+            f"{info.kind} is namespaced, and a server deletes those of one namespace at a time: give the namespace"
+        )
+    query = selection(labels, fields)
+    where = f"of namespace {namespace}" if namespace else "of the cluster"
+    if not query and not everything:
+        raise ValueError(
+            f"no selector, or one that selects everything: every {info.kind} {where} would be deleted. Give labels or "
+            "fields, or everything=True if that is meant"
+        )
+    if query and everything:
+        raise ValueError(f"everything=True, and a selector ({query[0][1]}) besides: leave one of them out")
+    return query
+
+
+def write_query(
+    manager: str,
+    *,
+    dry_run: bool = False,
+    field_manager: str | None = None,
+    field_validation: FieldValidation | None = None,
+) -> list[tuple[str, str]]:
+    """The query parameters of a write; ``manager`` is the client's name. See `WriteOptions`."""
+    query = [("fieldManager", field_manager or manager)]
+    if dry_run:
+        query.append(("dryRun", "All"))
+    if field_validation is not None:
+        query.append(("fieldValidation", field_validation))
+    return query
+
+
 def delete_options(
     *,
     propagation: Propagation | None = None,
     uid: str | None = None,
     resource_version: str | None = None,
     grace_period: int | None = None,
+    dry_run: bool = False,
 ) -> bytes:
     """The body of a DELETE; empty when there is nothing to say."""
     preconditions: dict[str, JSON] = {}
@@ -103,7 +157,16 @@ def delete_options(
         options["propagationPolicy"] = propagation
     if grace_period is not None:
         options["gracePeriodSeconds"] = grace_period
+    if dry_run:  # a server that finds a body does not look for options in the query
+        options["dryRun"] = ["All"]
     return msgspec.json.encode({"apiVersion": "v1", "kind": "DeleteOptions", **options}) if options else b""
+
+
+def namespace_of(obj: Resource) -> str | None:
+    """Where ``obj`` is, or goes; raises ValueError for a namespaced object without a namespace."""
+    if resource_info(type(obj)).namespaced and not obj.namespace:
+        raise ValueError(f"{describe(obj)} needs a metadata.namespace")
+    return obj.namespace
 
 
 def address(info: ResourceInfo, obj: dict[str, JSON]) -> tuple[str, str | None]:

@@ -46,8 +46,8 @@ class RestClient:
     Guarantees
         A GET is tried again when the connection fails and when the server asks for patience. A write is sent again
         only when it certainly did not arrive, or the server refused it with 429 and said when to come back. Every
-        write passes `_write`, and who observes hears of its result before the caller does. What the server warns of
-        is logged, once.
+        write of an object passes `_write`, and who observes hears of its result before the caller does. What the
+        server warns of is logged, once.
     Assumptions
         Deadlines are the caller's, by `asyncio.timeout`: whatever goes on here ends with them, waits between attempts
         included. The server is not told of them, as they can't be read.
@@ -161,6 +161,17 @@ class RestClient:
         request = HttpRequest("DELETE", path, tuple(query), headers, body)
         return await self._write(info, request, namespace=namespace, name=name, subresource=None)
 
+    async def delete_collection(
+        self, info: ResourceInfo, body: bytes = b"", *, namespace: str | None = None, query: Query = ()
+    ) -> bytes:
+        """DELETE of all objects that ``query`` selects.
+
+        Observers hear nothing: the answer lists the objects as they were, not which of them are gone.
+        """
+        path = resource_path(info, namespace=namespace)
+        headers = self._headers | {"content-type": _JSON} if body else self._headers
+        return body_or_error(await self._sent(HttpRequest("DELETE", path, tuple(query), headers, body)))
+
     @asynccontextmanager
     async def watch(
         self, info: ResourceInfo, *, namespace: str | None = None, query: Query = (), accept: str = _JSON
@@ -197,6 +208,10 @@ class RestClient:
                 known = ", ".join(protocols)
                 raise TransportError(f"GET {path}: the server speaks none of {known}", may_be_applied=False)
             yield socket
+
+    async def read(self, path: str, query: Query = (), *, accept: str = _JSON) -> bytes:
+        """A GET of what is neither object nor collection, such as discovery."""
+        return await self._read(HttpRequest("GET", path, tuple(query), self._headers | {"accept": accept}))
 
     async def version(self) -> str:
         """The server's version, such as ``v1.36.4``, which it tells everybody."""

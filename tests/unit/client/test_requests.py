@@ -6,7 +6,14 @@ import msgspec
 import pytest
 
 from kubewright.api import JSON, resource_info
-from kubewright.client.requests import delete_options, intent, resource_path, selection
+from kubewright.client.requests import (
+    delete_options,
+    intent,
+    resource_path,
+    selection,
+    selection_to_delete,
+    write_query,
+)
 from tests.unit.client.conftest import Node, Widget
 
 WIDGETS, NODES = resource_info(Widget), resource_info(Node)
@@ -91,3 +98,43 @@ def test_an_intent_for_the_status_has_nothing_else() -> None:
         "metadata": {"name": "a", "namespace": "ns", "uid": "u"},
         "status": {"ready": 1},
     }
+
+
+def test_a_dry_delete_says_so_in_the_body_too_where_servers_look_for_it() -> None:
+    assert msgspec.json.decode(delete_options(dry_run=True))["dryRun"] == ["All"]
+
+
+def test_a_write_says_whose_it_is_and_only_what_else_was_asked() -> None:
+    assert write_query("me") == [("fieldManager", "me")]
+    assert write_query("me", field_manager="other", dry_run=True, field_validation="Strict") == [
+        ("fieldManager", "other"),
+        ("dryRun", "All"),
+        ("fieldValidation", "Strict"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "fields", "everything", "message"),
+    [
+        (None, None, False, "every Widget of namespace ns would be deleted. Give labels or fields, or everything=True"),
+        ({}, "", False, "one that selects everything"),
+        ("app=x", None, True, r"everything=True, and a selector \(app=x\) besides"),
+    ],
+)
+def test_a_deletion_of_more_than_was_meant_is_refused(
+    labels: dict[str, str] | str | None, fields: str | None, everything: bool, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        selection_to_delete(WIDGETS, "ns", labels, fields, everything=everything)
+
+
+def test_a_collection_is_deleted_namespace_by_namespace() -> None:
+    with pytest.raises(ValueError, match="Widget is namespaced, and a server deletes those of one namespace at a time"):
+        selection_to_delete(WIDGETS, None, "app=x", None, everything=False)
+    with pytest.raises(ValueError, match="every Node of the cluster would be deleted"):
+        selection_to_delete(NODES, None, None, None, everything=False)
+    assert selection_to_delete(NODES, None, None, None, everything=True) == []
+    assert selection_to_delete(WIDGETS, "ns", {"app": "x"}, "metadata.name=a", everything=False) == [
+        ("labelSelector", "app=x"),
+        ("fieldSelector", "metadata.name=a"),
+    ]

@@ -237,7 +237,7 @@ async def _patch(claim: core_v1.PersistentVolumeClaim, change: dict[str, dict[st
         await ctx.client.patch(
             core_v1.PersistentVolumeClaim,
             claim.name,
-            MergePatch(body),  # type: ignore[arg-type]  # JSON, built here
+            MergePatch(body),
             namespace=claim.namespace,
         )
     except NotFound:
