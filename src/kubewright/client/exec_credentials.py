@@ -117,7 +117,7 @@ class ExecCredentials:
         command = shutil.which(plugin.command)
         if command is None:
             hint = f"\n{plugin.install_hint}" if plugin.install_hint else "; install it, or correct the path"
-            raise self._failure(f"there is no such program{hint}")
+            raise self._failure(f"there is no such program that may be run{hint}")
         environment = {
             **os.environ,
             **dict(plugin.env),
@@ -164,7 +164,7 @@ class ExecCredentials:
         spec: dict[str, object] = {"interactive": interactive}
         if self._plugin.provide_cluster_info:
             config = self._config
-            authority = config.ca or (config.ca_file.read_bytes() if config.ca_file else None)
+            authority = self._authority()
             told = {
                 "server": config.server,
                 "tls-server-name": config.tls_server_name,
@@ -177,6 +177,16 @@ class ExecCredentials:
             spec["cluster"] = {name: value for name, value in told.items() if value is not None}
         info = {"apiVersion": self._plugin.api_version, "kind": "ExecCredential", "spec": spec}
         return msgspec.json.encode(info).decode()
+
+    def _authority(self) -> bytes | None:
+        file = self._config.ca_file
+        if self._config.ca is not None or file is None:
+            return self._config.ca
+        try:
+            return file.read_bytes()
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise self._failure(f"it is to be told of the certificate authority in {file}: {why}") from error
 
     def _read(self, output: bytes) -> Credential:
         """Errors name fields and never quote the output, which holds the credential."""

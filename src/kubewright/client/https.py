@@ -41,9 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["HttpsTransport"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
-
-
 _LARGE = 512 * 1024
+_READS = frozenset({"GET", "HEAD"})
 _AGAIN_UNASKED = frozenset({"PUT", "DELETE"})
 """aiohttp repeats them on a fresh connection when a kept one breaks: they may then be done twice."""
 _LARGEST_MESSAGE = 64 * 1024 * 1024
@@ -117,14 +116,12 @@ class HttpsTransport:
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=True,
             trust_env=False,
-            skip_auto_headers=("user-agent",),
             timeout=whole,
         )
         self._websockets = aiohttp.ClientSession(
             connector=connector,
             connector_owner=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=("user-agent",),
             middlewares=(refusals_have_bodies,),
             timeout=whole,
         )
@@ -279,7 +276,7 @@ class HttpsTransport:
                 with suppress(ConfigError):
                     self._tls.reread(self._clock.monotonic())  # the authority may be a new one
         return TransportError(
-            f"{request.method} {self._base}{request.path}: {what}", may_be_applied=sent and request.method != "GET"
+            f"{request.method} {self._base}{request.path}: {what}", may_be_applied=sent and request.method not in _READS
         )
 
 

@@ -65,8 +65,9 @@ def identity(name: str, *, issuer: Identity | None = None) -> Identity:
 class Server:
     """Answers through a handler that each test brings."""
 
-    def __init__(self, config: ClusterConfig, mine: Identity, other: Identity) -> None:
+    def __init__(self, config: ClusterConfig, mine: Identity, other: Identity, tls: ssl.SSLContext) -> None:
         self.config = config
+        self.tls = tls
         self.identity = mine
         self.client = other
         self.requests: list[web.Request] = []
@@ -108,7 +109,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
     context.load_cert_chain(pem)
     context.load_verify_locations(cadata=other.certificate.decode())
     context.verify_mode = ssl.CERT_OPTIONAL
-    made = Server(ClusterConfig(server="", ca=mine.certificate, source="the test"), mine, other)
+    made = Server(ClusterConfig(server="", ca=mine.certificate, source="the test"), mine, other, context)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", made.handle)
     runner = web.AppRunner(app, shutdown_timeout=0.1)

@@ -271,19 +271,22 @@ class Proxy:
         writer.close()
 
 
-async def test_requests_go_through_the_proxy_with_its_user(server: Server, connect: Connect) -> None:
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_requests_go_through_the_proxy_with_its_user(server: Server, connect: Connect, scheme: str) -> None:
     proxy = Proxy()
-    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0) as listening:
+    secure = server.tls if scheme == "https" else None
+    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0, ssl=secure) as listening:
         port = listening.sockets[0].getsockname()[1]
-        transport = connect(replace(server.config, proxy_url=f"http://me:hunter2@127.0.0.1:{port}", token="t"))
+        url = f"{scheme}://me:hunter2@127.0.0.1:{port}"
+        transport = connect(replace(server.config, proxy_url=url, token="t"))
         assert (await transport.request(HttpRequest("GET", "/x"))).status == 200
         (asked,) = proxy.asked
         assert asked.startswith(f"CONNECT {server.config.server.split('/')[2]} HTTP/1.1")
         assert "Proxy-Authorization: Basic bWU6aHVudGVyMg==" in asked
         assert "Bearer" not in asked
         proxy.answer = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
-        refused = connect(replace(server.config, proxy_url=f"http://me:hunter2@127.0.0.1:{port}"))
-        with pytest.raises(TransportError, match=r"407.*through the proxy http://127.0.0.1:\d+\)$") as caught:
+        refused = connect(replace(server.config, proxy_url=url))
+        with pytest.raises(TransportError, match=r"407.*through the proxy https?://127.0.0.1:\d+\)$") as caught:
             await refused.request(HttpRequest("POST", "/x"))
         assert not caught.value.may_be_applied
         assert "hunter2" not in str(caught.value)

@@ -213,10 +213,27 @@ async def test_a_missing_program_is_said_with_how_to_get_it(program: Program) ->
     with pytest.raises(CredentialError) as caught:
         await credentials.credential()
     assert str(caught.value) == (
-        "no credential for user 'joe' of the file: 'kubewright-no-such-program': there is no such program\n"
+        "no credential for user 'joe' of the file: 'kubewright-no-such-program': there is no such program that may be run\n"
         "Get it from example.com."
     )
     assert not caught.value.may_be_applied
+
+
+async def test_a_file_that_may_not_be_run_is_no_program(program: Program) -> None:
+    program.path.write_text("#!/bin/sh")
+    with pytest.raises(CredentialError, match="no such program that may be run; install it, or correct the path"):
+        await program.credentials().credential()
+    program.will("exit 1")
+    program.path.write_text("#!/no/such/interpreter")
+    with pytest.raises(CredentialError, match="log-in': no such file or directory"):
+        await program.credentials().credential()
+
+
+async def test_a_certificate_authority_to_tell_of_must_be_there(program: Program) -> None:
+    program.will_say({"token": "t"})
+    program.config = replace(program.config, ca_file=program.folder / "ca.crt")
+    with pytest.raises(CredentialError, match=r"the certificate authority in .*ca\.crt: no such file"):
+        await program.credentials(provide_cluster_info=True).credential()
 
 
 async def test_a_program_that_fails_is_run_again_next_time(program: Program) -> None:

@@ -12,6 +12,7 @@ from kubewright.api import ApiError, BadRequest, NotFound, ObjectMeta
 from kubewright.client import Client
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import core_v1
+from kubewright.testing import RecordingTransport
 from tests.integration.client.conftest import Connect, Server
 
 SAID = "started: a simulated container runs nothing"
@@ -74,6 +75,14 @@ async def test_nothing_runs_in_the_pods_of_the_embedded_cluster(client: Client, 
     with pytest.raises(NotFound):
         async with client.open_port("nope", 80, namespace="default"):
             pytest.fail("there is nothing to connect to")
+
+
+async def test_a_websocket_is_recorded_as_what_was_sent(cluster: DevCluster) -> None:
+    recording = RecordingTransport(cluster.transport())
+    with pytest.raises(NotFound):
+        async with Client(recording).exec("nope", ["ls"], namespace="default"):
+            pytest.fail("there is nothing to run it in")
+    assert [request.path for request in recording.requests] == ["/api/v1/namespaces/default/pods/nope/exec"]
 
 
 async def test_lines_are_whole_wherever_chunks_end(server: Server, connect: Connect) -> None:

@@ -203,6 +203,20 @@ async def test_a_connection_that_ends_early_is_not_taken_for_success(client: Cli
         assert caught.value.may_be_applied
 
 
+async def test_a_connection_that_breaks_is_a_transport_error(client: Client, kubelet: Kubelet) -> None:
+    async def speak(socket: web.WebSocketResponse) -> None:
+        transport = kubelet.requests[-1].transport
+        assert transport is not None
+        transport.abort()
+
+    kubelet.speak = speak
+    async with client.exec("web", ["x"], namespace="ns", stdin=True) as process:
+        with pytest.raises(TransportError, match=r"^GET /api/v1/namespaces/ns/pods/web/exec: the connection was lost$"):
+            await process.wait()
+        with pytest.raises(TransportError):
+            await process.write(b"x")
+
+
 async def test_a_refusal_says_why(server: Server, client: Client) -> None:
     async def refuse(_: web.Request) -> web.StreamResponse:
         body = status(apiVersion="v1", kind="Status", reason="BadRequest", code=400, message="container x is not valid")
