@@ -34,8 +34,8 @@ class CustomStrategy:
     def read(self, obj: Object) -> tuple[Object, list[str]]:
         return self._structural.prune(obj)
 
-    def default(self, obj: Object) -> Object:
-        return self._structural.default(obj)
+    def default(self, obj: Object, *, applied: bool = False) -> Object:
+        return self._structural.default(obj, keeps_nulls=applied)
 
     def prepare_create(self, obj: Object, around: Surroundings) -> Object:  # noqa: ARG002 - the protocol's
         return with_metadata(_without(obj, "status") if self._has_status else obj, generation=1)

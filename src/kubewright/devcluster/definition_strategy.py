@@ -38,8 +38,8 @@ class DefinitionStrategy:
     def read(self, obj: Object) -> tuple[Object, list[str]]:
         return self._inner.read(obj)
 
-    def default(self, obj: Object) -> Object:
-        obj = completed_definition(self._inner.default(obj))
+    def default(self, obj: Object, *, applied: bool = False) -> Object:
+        obj = completed_definition(self._inner.default(obj, applied=applied))
         status = obj.get("status") or {}
         if status and not status.get("storedVersions") and (stored := storage_version(obj)):
             obj = {**obj, "status": {**status, "storedVersions": [stored]}}

@@ -97,7 +97,7 @@ class Registry:
         """Stores a new object, as `incoming` read it; it has a name, or a prefix to make one of."""
         if metadata_of(obj).get("resourceVersion") and not write.tracked:
             raise StatusError(status_body(500, "", "resourceVersion should not be set on objects to be created"))
-        obj = self._named(resource, namespace, resource.strategy.default(obj))
+        obj = self._named(resource, namespace, resource.strategy.default(obj, applied=write.tracked))
         name = name_of(obj)
         if namespace:
             check_namespace(self.store, resource.info, namespace=namespace, name=name)
@@ -155,7 +155,7 @@ class Registry:
         new = change(old)
         self._check_preconditions(resource, old, new, unconditional=unconditional, whole=whole)
         held = metadata_of(old)
-        new = resource.strategy.default(kept_from(old, new))
+        new = resource.strategy.default(kept_from(old, new), applied=write.tracked)
         new = resource.strategy.prepare_update(new, old, subresource=write.subresource, around=self)
         new = with_metadata(new, resourceVersion=held.get("resourceVersion"))
         if not write.tracked:

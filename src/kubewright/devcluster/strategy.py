@@ -61,8 +61,11 @@ class Strategy(Protocol):
         """
         ...
 
-    def default(self, obj: Object) -> Object:
-        """Fills in what the caller left out, by the kind's constants only."""
+    def default(self, obj: Object, *, applied: bool = False) -> Object:
+        """Fills in what the caller left out, by the kind's constants only.
+
+        Nulls count as left out; those of an object that was ``applied`` are refused where a field may not hold them.
+        """
         ...
 
     def prepare_create(self, obj: Object, around: Surroundings) -> Object:

@@ -40,11 +40,11 @@ class Structural:
         self._has_list_types = self.root.uses("x-kubernetes-list-type")
         self._shortcut = None if definitions or self._embeds else Shortcut(self.root)
 
-    def default(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """``obj`` without nulls that no field may hold, and with the schema's defaults."""
+    def default(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> dict[str, Any]:
+        """``obj`` with the schema's defaults, and without nulls that no field may hold unless it ``keeps_nulls``."""
         if self._shortcut is not None and (filled := self._shortcut.filled(obj)) is not None:
             return filled
-        result: dict[str, Any] = default_value(drop_nulls(obj, self.root), self.root)
+        result: dict[str, Any] = default_value(obj if keeps_nulls else drop_nulls(obj, self.root), self.root)
         return result
 
     def prune(self, obj: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

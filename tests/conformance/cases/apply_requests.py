@@ -118,6 +118,25 @@ async def misfits(w: World) -> None:
     w.transcript.add("ConfigMap", status=answer.status, lines=sorted(answer["message"].split("\n")))
 
 
+@case("apply", given="nothing, then an object", body="null, where a field may and may not be that")
+async def nulls(w: World) -> None:
+    specs: tuple[dict[str, Any], ...] = (
+        {"label": None},
+        {"tags": None},
+        {"settings": {"a": None}},
+        {"whole": None},
+        {"parts": [{"name": "a", "options": None}]},
+        {"colour": None},
+        {"note": None},
+        {"free": {"a": None}},
+    )
+    for spec in specs:
+        await w.apply(PATH, _partial(size=1, **spec), query={"dryRun": "All"}, label=f"new: {spec}")
+    await w.apply(PATH, _partial(size=1, tags=["a"], settings={"a": "b"}, label="x"))
+    for spec in specs:
+        await w.apply(PATH, _partial(size=1, **spec), query={"dryRun": "All"}, label=f"present: {spec}")
+
+
 @case("apply", given="nothing", body="what fits the schema's types, but is invalid")
 async def invalid(w: World) -> None:
     for spec in ({"size": 200}, {}, {"size": 1, "label": "UPPER"}):

@@ -72,7 +72,7 @@ class BuiltinStrategy:
             subject = f'{self._kind} in version "{self._version}" cannot be handled as a {self._kind}'
             raise bad_request(f"{subject}: {mismatch}") from mismatch
 
-    def default(self, obj: Object) -> Object:
+    def default(self, obj: Object, *, applied: bool = False) -> Object:  # noqa: ARG002 - the protocol's
         return self._filled_in(self._wire.write(obj))
 
     def _filled_in(self, obj: Object) -> Object:
