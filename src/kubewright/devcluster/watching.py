@@ -117,8 +117,8 @@ class Watches:
         stream = _Stream(asyncio.Event())
         streams = self._streams.setdefault(watch.resource.storage, {})
         streams[stream] = None
-        if (ended := self._ends.get(watch.resource.storage, 0)) > watch.opened:
-            stream.end(ended)  # before anybody began to read it
+        if (since := self._ends.get(watch.resource.storage, 0)) > watch.opened:
+            stream.end(since)  # before anybody began to read it
         unsubscribe = self._store.subscribe(stream.woken.set, resource=watch.resource.storage)
         timer = stream.wake_at(next_bookmark)
         try:
