@@ -86,7 +86,9 @@ class _Session:
             started = clock.monotonic()
             async with DevCluster(https=Https(port=port), clock=clock, rng=rng, log=self._log) as cluster:
                 click.echo(f"embedded cluster at {cluster.server_url} in {clock.monotonic() - started:.2f} s")
-                client = Client(cluster.transport(), field_manager=self._operator.name, clock=clock, rng=rng)
+                client = Client(
+                    cluster.transport(), field_manager=self._operator.name, clock=clock, rng=rng, log=self._log
+                )
                 await self._install(client)
                 manager = Manager(self._operator, client, clock=clock, rng=rng, log=self._log)
                 failure: Failure | None = None

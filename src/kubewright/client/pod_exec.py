@@ -70,13 +70,7 @@ class Process:
 
     async def close_stdin(self) -> None:
         """Ends standard input. Raises `TransportError` where the server can't: before Kubernetes 1.30."""
-        self._needs_stdin()
-        if self._socket.protocol != _V5:
-            raise TransportError(
-                f"{self._where}: this server can't end a command's standard input ({self._socket.protocol}); "
-                "write what ends the command, or use Kubernetes 1.30 or later",
-                may_be_applied=True,
-            )
+        self._needs_closable_stdin()
         await self._socket.send(bytes((_CLOSE, _STDIN)))
 
     async def resize(self, *, columns: int, rows: int) -> None:
@@ -124,7 +118,7 @@ class Process:
         return ExecResult(self._exit_code or 0, b"".join(parts["stdout"]), b"".join(parts["stderr"]))
 
     async def _feed_and_read(self, stdin: bytes, parts: dict[str, list[bytes]]) -> None:
-        self._needs_stdin()
+        self._needs_closable_stdin()  # or what is read might wait for an end that can't be sent
         feeding = asyncio.create_task(self._feed(stdin), name=f"stdin of {self._where}")
         try:
             async for output in self.output():
@@ -142,6 +136,15 @@ class Process:
     def _needs_stdin(self) -> None:
         if not self._stdin:
             raise ValueError("this command has no standard input; ask for it with stdin=True")
+
+    def _needs_closable_stdin(self) -> None:
+        self._needs_stdin()
+        if self._socket.protocol != _V5:
+            raise TransportError(
+                f"{self._where}: this server can't end a command's standard input ({self._socket.protocol}); "
+                "write what ends the command, or use Kubernetes 1.30 or later",
+                may_be_applied=True,
+            )
 
 
 @asynccontextmanager

@@ -167,6 +167,8 @@ async def test_an_older_server_speaks_v4_and_cannot_end_input(client: Client, ku
     async with client.exec("web", ["head", "-1"], namespace="ns", stdin=True) as process:
         with pytest.raises(TransportError, match=r"exec in pod ns/web: .*can't end .*\(v4\.channel.*1\.30 or later"):
             await process.close_stdin()
+        with pytest.raises(TransportError, match="can't end a command's standard input"):
+            await process.communicate(b"line\n")
         await process.write(b"line\n")
         assert (await process.communicate()).stdout == b"\0line\n"
 
