@@ -8,7 +8,8 @@ from kubewright.cache.cache import Cache
 from kubewright.cache.delivery import Feed
 from kubewright.cache.entry import Entry, Key
 from kubewright.cache.events import Change, Event, EventType
-from kubewright.cache.informer import Indexer, Informer
+from kubewright.cache.indexers import Indexer
+from kubewright.cache.informer import Informer
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.projection import METADATA, WHOLE, NotHeld, Projection
 from kubewright.cache.reflector import Reflector

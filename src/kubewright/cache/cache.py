@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from kubewright.api import Clock, Resource, ResourceInfo, resource_info
-from kubewright.cache.informer import Indexer, Informer
+from kubewright.cache.indexers import Indexer
+from kubewright.cache.informer import Informer
 from kubewright.cache.projection import WHOLE, Projection
 from kubewright.cache.reflector import StreamingLists
 from kubewright.cache.scope import Scope

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -71,10 +71,10 @@ class Delivery(Generic[R]):
         for change in changes:
             self._tell(change, initial=False, to=tuple(self._subscribers))
 
-    async def tell_all(self, changes: Iterator[Change], *, initial: bool) -> None:
-        """In slices; returns when it is done."""
+    def tell_all(self, changes: Iterator[Change], *, initial: bool) -> Awaitable[None]:
+        """In slices. What is told from now on comes after them; await the result to know that all were told."""
         self._append(_Backlog(changes, initial=initial, to=tuple(self._subscribers)))
-        await self.drain()
+        return self.drain()
 
     async def run(self) -> None:
         """Tells what was put off, for ever."""

@@ -9,6 +9,16 @@ from kubewright.cache.entry import Entry
 __all__ = ["Index"]
 
 
+class _Many(dict[Entry, None]):
+    """The entries of one value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: str, first: Entry) -> None:
+        super().__init__({first: None})
+        self.value = value
+
+
 class Index:
     """Which entries have which values; an entry may have several values or none.
 
@@ -17,36 +27,40 @@ class Index:
 
     def __init__(self, values_of: Callable[[Entry], Iterable[str]]) -> None:
         self.values_of = values_of
-        self._found: dict[str, Entry | dict[Entry, None]] = {}
+        self._found: dict[str, Entry | _Many] = {}
         self._values: dict[Entry, str | tuple[str, ...]] = {}
 
     def put(self, entry: Entry) -> None:
         values = tuple(self.values_of(entry))
-        self._put(entry, values if len(values) < 2 else tuple(dict.fromkeys(values)))
+        if values:
+            self._put(entry, values if len(values) == 1 else tuple(dict.fromkeys(values)))
 
     def take_over(self, entry: Entry, other: Index) -> None:
         """As `put`, for an entry that ``other``, an index of the same values, has already."""
-        values = other._values.get(entry, ())
-        self._put(entry, (values,) if isinstance(values, str) else values)
+        values = other._values.get(entry)
+        if values is not None:
+            self._put(entry, (values,) if isinstance(values, str) else values)
 
     def _put(self, entry: Entry, values: tuple[str, ...]) -> None:
-        if not values:
-            return
-        self._values[entry] = values[0] if len(values) == 1 else values
-        for value in values:
-            found = self._found.get(value)
-            if found is None:
-                self._found[value] = entry  # most values of many an index are one entry's: a dict would be waste
-            elif isinstance(found, dict):
-                found[entry] = None
-            else:
-                self._found[value] = {found: None, entry: None}
+        kept = tuple([self._enter(entry, value) for value in values])
+        self._values[entry] = kept[0] if len(kept) == 1 else kept
+
+    def _enter(self, entry: Entry, value: str) -> str:
+        """Returns the value as others have it already, so that it is kept once."""
+        found = self._found.get(value)
+        if found is None:
+            self._found[value] = entry  # most values of many an index are one entry's: a dict would be waste
+            return value
+        if not isinstance(found, _Many):
+            self._found[value] = found = _Many(value, found)
+        found[entry] = None
+        return found.value
 
     def drop(self, entry: Entry) -> None:
         values = self._values.pop(entry, ())
         for value in (values,) if isinstance(values, str) else values:
             found = self._found[value]
-            if isinstance(found, dict):
+            if isinstance(found, _Many):
                 del found[entry]
                 if found:
                     continue
@@ -56,7 +70,7 @@ class Index:
         found = self._found.get(value)
         if found is None:
             return ()
-        return tuple(found) if isinstance(found, dict) else (found,)
+        return tuple(found) if isinstance(found, _Many) else (found,)
 
     def all(self) -> dict[str, set[Entry]]:
         """Everything, for tests and for inspection."""

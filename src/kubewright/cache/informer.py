@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Generic, NoReturn, TypeVar
 
-from kubewright.api import Clock, DecodeError, ObjectMeta, Resource, decode, resource_info
+from kubewright.api import Clock, DecodeError, ObjectMeta, Resource, resource_info
 from kubewright.cache.delivery import Delivery, Feed
 from kubewright.cache.entry import Entry
 from kubewright.cache.events import Change, Event
+from kubewright.cache.indexers import OWNER, Indexer, Indexers
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.part import Part, measure
 from kubewright.cache.projection import WHOLE, Projection, decode_metadata, held
@@ -24,12 +25,10 @@ from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels, as_selector, selection
 from kubewright.telemetry import Log, null_log
 
-__all__ = ["Indexer", "Informer"]
+__all__ = ["Informer"]
 
 R = TypeVar("R", bound=Resource)
-Indexer = Callable[[R], Iterable[str]]
 
-_OWNER = "\0owner"
 _by_key = attrgetter("namespace", "name")
 _WORST_FIRST = (Phase.BROKEN, Phase.MISSING, Phase.STARTING, Phase.STOPPED)
 
@@ -74,6 +73,8 @@ class Informer(Generic[R]):
         self.projection = projection
         self.optional = optional
         self._scope = Scope.of(namespaces, labels, fields)
+        if self._scope.namespaces is not None and not self.info.namespaced:
+            raise ValueError(f"{self.info.kind} has no namespaces: leave them out")
         self._rest = client.rest
         self._parser = EntryParser(self.info, projection)
         self._streaming = streaming or StreamingLists()
@@ -82,8 +83,7 @@ class Informer(Generic[R]):
         self._log = (log or null_log()).bind(
             resource=self.info.qualified_plural, **({"cluster": cluster} if cluster else {})
         )
-        self._indexers: dict[str, Indexer[R]] = {}
-        self._indexes: dict[str, Callable[[Entry], Iterable[str]]] = {_OWNER: lambda entry: entry.owners}
+        self._indexers = Indexers(kind, self._log)
         self._delivery: Delivery[R] = Delivery(self._event, self._log)
         self._watchers: list[Callable[[InformerState], None]] = []
         self._state = InformerState(Phase.STARTING)
@@ -118,7 +118,7 @@ class Informer(Generic[R]):
 
         return Part(
             self._scope.within(namespace),
-            self._indexes,
+            self._indexers.of_entries,
             delivery=self._delivery,
             reflector=reflector,
             turned=self._turned,
@@ -229,7 +229,7 @@ class Informer(Generic[R]):
                 in_step=self.in_step,
                 optional=self.optional,
             ),
-            now=self._clock.monotonic(),
+            self._clock,
         )
 
     # reading
@@ -293,7 +293,7 @@ class Informer(Generic[R]):
 
     def owned(self, uid: str) -> builtins.list[Entry]:
         """Like `by_owner`, without decoding."""
-        return sorted(self._indexed(_OWNER, uid), key=_by_key)
+        return sorted(self._indexed(OWNER, uid), key=_by_key)
 
     def _reading(self, namespace: str | None) -> Iterable[Part[R]]:
         if namespace is None or None in self._parts:
@@ -302,9 +302,7 @@ class Informer(Generic[R]):
         return () if part is None else (part,)
 
     def _indexed(self, name: str, value: str) -> builtins.list[Entry]:
-        if name not in self._indexes:
-            declared = ", ".join(sorted(self._indexers)) or "none"
-            raise KeyError(f"the informer of {self.info.qualified_plural} has no index {name!r}; declared: {declared}")
+        self._indexers.check(name)
         return [entry for part in self._parts.values() for entry in part.store.view.indexed(name, value)]
 
     def add_index(self, name: str, indexer: Indexer[R]) -> None:
@@ -316,22 +314,10 @@ class Informer(Generic[R]):
             raise ValueError(
                 f"only the metadata of {self.info.qualified_plural} is cached: index {name!r} can't be kept"
             )
-        known = self._indexers.setdefault(name, indexer)
-        if known is not indexer:
-            raise ValueError(f"the informer of {self.info.qualified_plural} has another index called {name!r}")
-        if name not in self._indexes:
-            self._indexes[name] = lambda entry: self._values(name, entry)
+        made = self._indexers.declare(name, indexer)
+        if made is not None:
             for part in self._parts.values():
-                part.store.add_index(name, self._indexes[name])
-
-    def _values(self, name: str, entry: Entry) -> Iterable[str]:
-        try:
-            return tuple(self._indexers[name](decode(entry.raw, self.kind)))
-        except DecodeError:
-            return ()  # whoever reads the object will hear of it
-        except Exception:  # an index that trips over one object must not hide all others
-            self._log.exception("an index failed", index=name, name=entry.name)
-            return ()
+                part.store.add_index(name, made)
 
     # being told
 

@@ -6,8 +6,8 @@ encoding.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
-from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -21,6 +21,9 @@ __all__ = ["EntryParser"]
 
 V = TypeVar("V", bound=Hashable)
 
+_TIME = re.compile(rb'"time":"[^"]*",?')
+_KNOWN = 500
+"""How many sets of managers are remembered."""
 _SHARED = 10_000
 """How many values are remembered so that equal ones exist once."""
 
@@ -76,6 +79,7 @@ class EntryParser:
         self._waits_by_its_own_rules = info.group == "" and info.kind == "Namespace"
         """A namespace being deleted is held by a list of finalizers in its spec."""
         self._shared: dict[Hashable, Hashable] = {}
+        self._known: dict[bytes, Marks] = {}
 
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
@@ -83,40 +87,48 @@ class EntryParser:
             head = _head.decode(raw)
             meta = head.metadata
             managed = bytes(meta.managed_fields)
+            owners = meta.owner_references
             return Entry(
-                namespace=self._once(meta.namespace or ""),
+                namespace=self._once(meta.namespace) if meta.namespace else "",
                 name=meta.name,
                 uid=meta.uid,
                 resource_version=int(meta.resource_version),
                 raw=self._kept(raw, head, managed),
                 generation=meta.generation,
-                owners=self._once(tuple([owner.uid for owner in meta.owner_references]))
-                if meta.owner_references
-                else (),
-                controller=_controller(meta.owner_references),
+                owners=self._once(tuple([owner.uid for owner in owners])) if owners else (),
+                controller=next((owner.uid for owner in owners if owner.controller), None) if owners else None,
                 marks=self._marks(meta, managed),
             )
         except (msgspec.DecodeError, ValueError) as error:
             raise DecodeError(f"not a {self._info.kind} that can be cached: {error}: {raw[:120]!r}") from error
 
     def _marks(self, meta: _Meta, managed: bytes) -> Marks:
+        if meta.finalizers or meta.deletion_timestamp is not None:
+            return self._once(self._read_marks(meta, managed))
+        # most objects of a kind have the same managers of the same fields, at other times
+        timeless = _TIME.sub(b"", managed)
+        known = self._known.get(timeless)
+        if known is None:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            known = self._known[timeless] = self._once(self._read_marks(meta, managed))
+        return known
+
+    def _read_marks(self, meta: _Meta, managed: bytes) -> Marks:
         entries = (_managed.decode(managed) if managed else None) or ()
         deleting = meta.deletion_timestamp is not None
         held = bool(meta.finalizers or meta.deletion_grace_period_seconds) or self._waits_by_its_own_rules
-        marks = Marks(
+        return Marks(
             finalizers=tuple(meta.finalizers or ()),
             deleting=deleting,
             ended=deleting and not held,
-            managers=tuple(dict.fromkeys([entry.manager for entry in entries])),
+            managers=tuple(dict.fromkeys(entry.manager for entry in entries)),
             applied=tuple(
-                [
-                    (entry.manager, entry.subresource, _digest(bytes(entry.fields)))
-                    for entry in entries
-                    if entry.operation == "Apply"
-                ]
+                (entry.manager, entry.subresource, digest(_fields.decode(entry.fields)))
+                for entry in entries
+                if entry.operation == "Apply"
             ),
         )
-        return self._once(marks)
 
     def _kept(self, raw: bytes, head: _Head, managed: bytes) -> bytes:
         if self.projection.fields is None:
@@ -140,10 +152,6 @@ class EntryParser:
         return self._shared.setdefault(value, value)  # type: ignore[return-value]  # equal values have one type here
 
 
-def _controller(owners: list[_Owner] | None) -> str | None:
-    return next((owner.uid for owner in owners if owner.controller), None) if owners else None
-
-
 def _cut(raw: bytes, managed: bytes) -> bytes | None:
     """The object without its managedFields, where they are without doubt the only ones in the text; else None."""
     at = raw.find(_MANAGED)
@@ -156,9 +164,3 @@ def _cut(raw: bytes, managed: bytes) -> bytes | None:
     if raw[end] == 0x2C:
         return raw[:at] + raw[end + 1 :]
     return None
-
-
-@lru_cache(1000)
-def _digest(fields: bytes) -> bytes:
-    """Most objects of a kind are applied with the same fields."""
-    return digest(_fields.decode(fields))

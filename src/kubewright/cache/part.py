@@ -115,8 +115,8 @@ class Part(Generic[R]):
         )
 
 
-def measure(parts: Mapping[str | None, Part[Any]], health: InformerHealth, *, now: float) -> InformerHealth:
-    """``health`` with the parts' figures; ``now`` is the monotonic time."""
+def measure(parts: Mapping[str | None, Part[Any]], health: InformerHealth, clock: Clock) -> InformerHealth:
+    """``health`` with the parts' figures."""
     reflectors = [part.reflector for part in parts.values()]
     heard = [reflector.heard_at for reflector in reflectors if reflector.heard_at is not None]
     return replace(
@@ -125,7 +125,7 @@ def measure(parts: Mapping[str | None, Part[Any]], health: InformerHealth, *, no
         objects=sum(len(part.store) for part in parts.values()),
         bytes=sum(part.store.view.bytes for part in parts.values()),
         resource_version=max((reflector.version for reflector in reflectors), default=0),
-        last_event_age=now - min(heard) if heard else None,
+        last_event_age=clock.monotonic() - min(heard) if heard else None,
         relists=sum(max(reflector.lists - 1, 0) for reflector in reflectors),
         reconnects=sum(max(reflector.watches - 1, 0) for reflector in reflectors),
         unreadable=sum(reflector.unreadable for reflector in reflectors),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -44,7 +45,8 @@ class Projection(Struct, frozen=True):
                 raise ValueError(f"{path!r} is no path of fields: write it as spec.replicas")
         if not fields:
             raise ValueError("which fields? Name some, or use METADATA")
-        return cls(tuple(sorted(set(fields))))
+        wanted = set(fields)
+        return cls(tuple(sorted(path for path in wanted if not any(path.startswith(f"{other}.") for other in wanted))))
 
     @property
     def metadata_only(self) -> bool:
@@ -63,12 +65,7 @@ class Projection(Struct, frozen=True):
         """What is kept of an object's members, metadata aside."""
         if self.fields is None:
             return dict(parts)
-        tree: dict[str, dict[str, object]] = {}
-        for path in self.fields:
-            node = tree
-            for name in path.split("."):
-                node = node.setdefault(name, {})  # type: ignore[assignment]  # a tree has no type of its own
-        return _pick(parts, tree)
+        return _pick(parts, _tree(self.fields))
 
 
 WHOLE = Projection()
@@ -99,12 +96,22 @@ class _Object(Struct):
 _metadata = msgspec.json.Decoder(_Object)
 
 
-def _pick(parts: Mapping[str, msgspec.Raw], tree: Mapping[str, object]) -> dict[str, object]:
+@lru_cache(64)
+def _tree(fields: tuple[str, ...]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path in fields:
+        node = tree
+        for name in path.split("."):
+            node = node.setdefault(name, {})
+    return tree
+
+
+def _pick(parts: Mapping[str, msgspec.Raw], tree: Mapping[str, Any]) -> dict[str, object]:
     kept: dict[str, object] = {}
     for name, below in tree.items():
         value = parts.get(name)
         if value is None:
             continue
         inner = bytes(value) if below else b""
-        kept[name] = _pick(_parts.decode(inner), below) if inner.startswith(b"{") else value  # type: ignore[arg-type]
+        kept[name] = _pick(_parts.decode(inner), below) if inner.startswith(b"{") else value
     return kept

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from structlog.typing import FilteringBoundLogger
 from kubewright.api import JSON, LoopClock, Model, Resource, Selector, field, resource
 from kubewright.cache import Cache
 from kubewright.client import Client, HttpRequest, HttpResponse, StreamingResponse, TransportError
+from kubewright.client.transport import WebSocket
 
 T = TypeVar("T")
 Object = dict[str, Any]
@@ -81,12 +82,15 @@ class FakeServer:
         self.reachable = True
         self.crd = True
         self.refusal: tuple[int, str] | None = None
+        self.refused_namespace = ""
         self.expired_continues = 0
         self.streaming: Literal["no", "yes", "endless"] = "no"
         """Whether there are streaming lists; the end of endless ones is not told."""
         self.plain = False
         """Whether only whole objects are to be had."""
         self.answer_delay: Callable[[], float] = lambda: 0.0
+        self.refuse_the_future = False
+        """Whether a version that is yet to come is refused, as real servers do."""
         self._uids = 0
         self._streams: dict[asyncio.Queue[bytes | Exception | None], HttpRequest] = {}
 
@@ -108,6 +112,12 @@ class FakeServer:
         self.objects[key] = obj
         self._record("MODIFIED" if old else "ADDED", obj)
         return obj
+
+    def put_silently(self, name: str) -> None:
+        """As `put`, and no watch hears of it."""
+        streams, self._streams = self._streams, {}
+        self.put(name)
+        self._streams = streams
 
     def remove(self, name: str, *, namespace: str = "ns") -> Object:
         self.version += 1
@@ -169,7 +179,7 @@ class FakeServer:
     async def request(self, request: HttpRequest) -> HttpResponse:
         self.requests.append(request)
         await asyncio.sleep(0.001)
-        refusal = self._refusal()
+        refusal = self._refusal(request)
         if refusal is not None:
             return refusal
         if request.method != "GET":
@@ -224,7 +234,7 @@ class FakeServer:
     async def stream(self, request: HttpRequest) -> AsyncIterator[StreamingResponse]:
         self.requests.append(request)
         await asyncio.sleep(0.001)
-        refusal = self._refusal()
+        refusal = self._refusal(request)
         if refusal is not None:
             yield StreamingResponse(refusal.status, refusal.headers, _once(refusal.body))
             return
@@ -235,6 +245,10 @@ class FakeServer:
             yield StreamingResponse(refused.status, refused.headers, _once(refused.body))
             return
         version = self.version if initial else int(query["resourceVersion"])
+        if version > self.version and self.refuse_the_future:
+            refused = _failure(504, "Timeout", f"Too large resource version: {version}", "ResourceVersionTooLarge")
+            yield StreamingResponse(refused.status, refused.headers, _once(refused.body))
+            return
         present = [obj for _, obj in sorted(self.objects.items())] if initial else []
         queue: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self._streams[queue] = request
@@ -242,6 +256,9 @@ class FakeServer:
             yield StreamingResponse(200, {}, self._chunks(request, queue, present, version))
         finally:
             self._streams.pop(queue, None)
+
+    def websocket(self, request: HttpRequest, protocols: Sequence[str], /) -> AbstractAsyncContextManager[WebSocket]:
+        raise NotImplementedError("a cache opens none")
 
     def _shown(self, request: HttpRequest, obj: Object) -> Object:
         """The object in the form that was asked for."""
@@ -280,11 +297,13 @@ class FakeServer:
                 raise chunk
             yield chunk
 
-    def _refusal(self) -> HttpResponse | None:
+    def _refusal(self, request: HttpRequest) -> HttpResponse | None:
         if not self.reachable:
             raise TransportError("connection refused", may_be_applied=False)
         if not self.crd:
             return HttpResponse(404, {"content-type": "text/plain"}, b"404 page not found\n")
+        if self.refused_namespace and f"/namespaces/{self.refused_namespace}/" in request.path:
+            return _failure(403, "Forbidden", "not here")
         if self.refusal is not None:
             return _failure(self.refusal[0], "", self.refusal[1])
         return None
@@ -316,9 +335,13 @@ def _json(body: object) -> HttpResponse:
     return HttpResponse(200, {"content-type": "application/json"}, msgspec.json.encode(body))
 
 
-def _failure(code: int, reason: str, message: str) -> HttpResponse:
-    status = {"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "message": message}
-    return HttpResponse(code, {}, msgspec.json.encode({**status, "reason": reason} if reason else status))
+def _failure(code: int, reason: str, message: str, cause: str = "") -> HttpResponse:
+    status: Object = {"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "message": message}
+    if reason:
+        status["reason"] = reason
+    if cause:
+        status["details"] = {"causes": [{"reason": cause, "message": message}]}
+    return HttpResponse(code, {}, msgspec.json.encode(status))
 
 
 async def _once(body: bytes) -> AsyncIterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -35,11 +35,15 @@ class Follower:
 
 
 def misbehave(server: FakeServer, rng: random.Random) -> None:
-    match rng.choice(["end", "break", "compact", "unreachable", "sick", "crd", "bookmark", "restart", "", ""]):
+    match rng.choice(
+        ["end", "break", "garble", "compact", "unreachable", "sick", "crd", "bookmark", "restart", "", ""]
+    ):
         case "end":
             server.end_watches()
         case "break":
             server.end_watches(TransportError("reset", may_be_applied=False))
+        case "garble":
+            server.say(b"<html>\n")
         case "compact":
             server.compact()
         case "unreachable":
@@ -82,14 +86,25 @@ async def write_and_read(world: World, kind: type[Widget], rng: random.Random, n
         pass  # the server is having one of its moments
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("streaming", ["yes", "no"])
+@pytest.mark.parametrize("seed", range(12))
 def test_whatever_goes_wrong_the_view_ends_as_the_server_is(
-    run: RunVirtually, world: World, widget: type[Widget], seed: int
+    run: RunVirtually, world: World, widget: type[Widget], seed: int, streaming: Literal["yes", "no"]
 ) -> None:
     async def main() -> None:
         rng = random.Random(seed)
-        server, informer, follower = world.server, world.cache.informer(widget), Follower()
+        server, follower, reader = world.server, Follower(), Follower()
+        informer = world.cache.informer(widget, indexes={"size": lambda obj: [str(obj.spec.size % 7)]})
+        server.streaming = streaming
         informer.subscribe(follower)
+
+        async def read_slowly() -> None:
+            with informer.feed() as feed:
+                async for event in feed:
+                    reader(event)
+                    await asyncio.sleep(rng.expovariate(0.3))
+
+        reading = asyncio.create_task(read_slowly())
         server.answer_delay = lambda: rng.choice([0.0, rng.uniform(0.0, 3.0)])
         async with world.running(synced=False), asyncio.TaskGroup() as writers:
             for _ in range(600):
@@ -107,7 +122,11 @@ def test_whatever_goes_wrong_the_view_ends_as_the_server_is(
             assert informer.live
             expected = {key[1]: obj["metadata"]["resourceVersion"] for key, obj in server.objects.items()}
             assert {entry.name: str(entry.resource_version) for entry in informer.entries()} == expected
-            assert set(follower.known) == set(expected)
+            assert set(follower.known) == set(reader.known) == set(expected)
+            for value in range(7):
+                found = [obj.name for obj in informer.list(index=("size", str(value)))]
+                assert found == [obj.name for obj in informer.list() if obj.spec.size % 7 == value]
+            reading.cancel()
             assert world.messages("error") == []
 
     run(main())

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kubewright.api import DecodeError, Resource, ResourceInfo, resource, resource_info
-from kubewright.cache import METADATA, WHOLE, Entry, EntryParser, Projection
+from kubewright.cache import WHOLE, Entry, EntryParser, Projection
 from kubewright.patch.fields import digest
 
 

@@ -11,7 +11,6 @@ from kubewright.cache.events import Change
 from kubewright.cache.scope import Scope
 from kubewright.cache.store import Incoming, Store
 
-
 CHOSEN = b'{"metadata":{"labels":{"chosen":"true"}}}'
 NOT_CHOSEN = b'{"metadata":{}}'
 

@@ -1,0 +1,109 @@
+"""managedFields are cut out of an object's bytes, wherever they are, and nothing else is. With random objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubewright.api import Resource, Selector, resource, resource_info
+from kubewright.cache import Entry, EntryParser
+from kubewright.cache.scope import labelled
+
+
+@resource("v1")
+class ConfigMap(Resource):
+    data: dict[str, str] | None = None
+
+
+PARSER = EntryParser(resource_info(ConfigMap))
+MANAGED = [{"manager": "op", "operation": "Apply", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:data": {}}}]
+NASTY = st.sampled_from(
+    [
+        {"managedFields": MANAGED},
+        {"managedFields": []},
+        '{"managedFields":[]}',
+        '"managedFields":',
+        [{"managedFields": MANAGED}, ","],
+        "}{][,",
+    ]
+)
+VALUES = st.one_of(NASTY, st.text(max_size=5), st.integers(), st.none())
+
+
+@given(
+    before=st.dictionaries(st.sampled_from(["a", "annotations2", "b"]), VALUES),
+    after=st.dictionaries(st.sampled_from(["x", "y"]), VALUES),
+    above=st.dictionaries(st.sampled_from(["data2", "aaa"]), VALUES),
+    below=st.dictionaries(st.sampled_from(["spec", "status", "managedFields"]), VALUES),
+    managed=st.sampled_from([MANAGED, [], None, "absent"]),
+    typed=st.booleans(),
+    spaces=st.booleans(),
+)
+def test_all_but_managed_fields_is_kept(
+    before: dict[str, Any],
+    after: dict[str, Any],
+    above: dict[str, Any],
+    below: dict[str, Any],
+    managed: Any,
+    typed: bool,
+    spaces: bool,
+) -> None:
+    held = {} if managed == "absent" else {"managedFields": managed}
+    identity = {"name": "n", "resourceVersion": "1"}
+    head = {"apiVersion": "v1", "kind": "ConfigMap"}
+    rest = {**above, "metadata": {**before, **held, **identity, **after}, **below}
+    raw = msgspec.json.encode({**head, **rest} if typed else rest)
+    entry = PARSER.parse(msgspec.json.format(raw, indent=2) if spaces else raw)
+    rest["metadata"] = {**before, **identity, **after}
+    assert msgspec.json.decode(entry.raw) == {**head, **rest}
+    assert entry.managers == (("op",) if managed == MANAGED else ())
+
+
+def test_the_time_of_a_manager_makes_no_difference_and_its_fields_do() -> None:
+    def marks(time: str, field: str) -> object:
+        managed = [{"manager": "op", "operation": "Apply", "time": time, "fieldsV1": {field: {}}}]
+        metadata = {"name": "n", "resourceVersion": "1", "managedFields": managed}
+        return PARSER.parse(msgspec.json.encode({"metadata": metadata})).marks
+
+    assert marks("2026-01-01T00:00:00Z", "f:a") is marks("2027-01-01T00:00:00Z", "f:a")
+    assert marks("2026-01-01T00:00:00Z", "f:a") != marks("2026-01-01T00:00:00Z", "f:b")
+
+
+def test_what_many_objects_have_in_common_exists_once() -> None:
+    def made(name: str) -> Entry:
+        owner = {"uid": "owner", "controller": True}
+        metadata = {"name": name, "namespace": "ns", "resourceVersion": "1", "ownerReferences": [owner]}
+        return PARSER.parse(msgspec.json.encode({"metadata": {**metadata, "finalizers": ["example.com/f"]}}))
+
+    a, b = made("a"), made("b")
+    assert a.namespace is b.namespace
+    assert a.owners is b.owners
+    assert a.marks is b.marks
+
+
+LABELS = st.dictionaries(st.sampled_from(["a", "b", "example.com/c"]), st.sampled_from(["", "x", "xx", "1-2_3.4"]))
+
+
+@given(
+    labels=st.lists(LABELS, max_size=6),
+    selector=st.sampled_from(
+        ["a=x", "a=x,b=xx", "a=", "a!=x", "a in (x,xx)", "a", "!a", "example.com/c=1-2_3.4,a", "b notin (x)", "a=none"]
+    ),
+)
+def test_labels_are_matched_by_bytes_as_they_are_by_reading_them(labels: list[dict[str, str]], selector: str) -> None:
+    entries = [
+        PARSER.parse(msgspec.json.encode({"metadata": {"name": str(n), "resourceVersion": "1", "labels": each}}))
+        for n, each in enumerate(labels)
+    ]
+    parsed = Selector.parse(selector)
+    assert labelled(entries, parsed) == [entry for entry in entries if parsed.matches(entry.labels)]
+
+
+@pytest.mark.parametrize("name", ["labels", "annotations"])
+def test_labels_and_annotations_are_read_when_asked_for(name: str) -> None:
+    metadata = {"name": "n", "resourceVersion": "1", name: {"a": "1"}}
+    assert dict(getattr(PARSER.parse(msgspec.json.encode({"metadata": metadata})), name)) == {"a": "1"}
