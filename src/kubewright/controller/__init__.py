@@ -7,7 +7,8 @@ from kubewright.controller.context import Context, NotDeclared
 from kubewright.controller.controller import Controller
 from kubewright.controller.outcome import Requeue, Result, TerminalError
 from kubewright.controller.predicates import Predicate, any_change, default_predicate, edited
-from kubewright.controller.queue import Backoff, Priority, QueueClosed, WorkQueue
+from kubewright.controller.backoff import Backoff
+from kubewright.controller.queue import Priority, QueueClosed, QueueStatistics, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec, Reconciler
 from kubewright.controller.watches import Mapper, Watch, owned_by, owner_label
@@ -23,6 +24,7 @@ __all__ = [
     "Predicate",
     "Priority",
     "QueueClosed",
+    "QueueStatistics",
     "Reconciler",
     "Request",
     "Requeue",

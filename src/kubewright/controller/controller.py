@@ -14,7 +14,7 @@ from kubewright.controller.context import RunEnvironment
 from kubewright.controller.failures import from_the_users_code, place
 from kubewright.controller.outcome import Result, TerminalError
 from kubewright.controller.predicates import Predicate, any_change, default_predicate
-from kubewright.controller.queue import Backoff, Priority, QueueClosed, WorkQueue
+from kubewright.controller.queue import Priority, QueueClosed, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.run import Run
 from kubewright.controller.spec import ControllerSpec
@@ -47,12 +47,18 @@ class Controller(Generic[R]):
         field_manager: str,
     ) -> None:
         self.spec = spec
-        self.queue = WorkQueue(Backoff(rng))
+        self.queue = WorkQueue(rng)
         self._rng = rng
         self._log = log.bind(controller=spec.name, kind=resource_info(spec.kind).kind)
         self._applied = AppliedIntents(field_manager)
         env = RunEnvironment(
-            name=spec.name, kinds=spec.kinds, client=client, cache=cache, clock=clock, applied=self._applied
+            name=spec.name,
+            kinds=spec.kinds,
+            optional=spec.optional,
+            client=client,
+            cache=cache,
+            clock=clock,
+            applied=self._applied,
         )
         self._informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.kinds]
         self._in_step = asyncio.Event()

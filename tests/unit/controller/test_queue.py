@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubewright.controller import Backoff, Priority, QueueClosed, Request, WorkQueue
+from kubewright.controller import Priority, QueueClosed, Request, WorkQueue
 from kubewright.testing import run_in_virtual_time
 
 
@@ -20,7 +20,7 @@ A, B, C = request("a"), request("b"), request("c")
 
 
 def new_queue() -> WorkQueue:
-    return WorkQueue(Backoff(random.Random(1)))
+    return WorkQueue(random.Random(1))
 
 
 def test_a_request_waits_at_most_once() -> None:
@@ -115,9 +115,69 @@ def test_a_failure_comes_back_later_each_time_and_success_resets_it() -> None:
     run_in_virtual_time(main)
 
 
-def test_back_off_has_a_ceiling() -> None:
-    backoff = Backoff(random.Random(1), first=1, longest=60)
-    assert all(48 <= backoff.delay(failures) <= 72 for failures in range(10, 2000, 77))
+def test_what_ran_in_the_background_is_retried_there_and_nothing_is_retried_as_an_edit() -> None:
+    async def main() -> None:
+        queue = new_queue()
+        queue.add(A, Priority.BACKGROUND)
+        queue.add(B, Priority.EDIT)
+        for _ in range(2):
+            got = await queue.get()
+            queue.retry(got)
+            queue.done(got)
+        await asyncio.sleep(1)
+        assert queue.statistics().depth == {Priority.EDIT: 0, Priority.NORMAL: 1, Priority.BACKGROUND: 1}
+        assert await queue.get() == B
+
+    run_in_virtual_time(main)
+
+
+def test_asking_again_with_more_priority_never_makes_a_request_wait_longer() -> None:
+    async def main() -> None:
+        queue = new_queue()
+        queue.add(A, Priority.BACKGROUND)
+        await asyncio.sleep(3 * WorkQueue.AGEING)
+        for name in "bcd":
+            queue.add(request(name), Priority.EDIT)
+        queue.add(A, Priority.EDIT)  # aged already: its turn had come
+        assert await queue.get() == A
+        assert [await queue.get() for _ in range(3)] == [B, C, request("d")]
+        assert len(queue) == 0
+
+    run_in_virtual_time(main)
+
+
+def test_a_place_that_was_overtaken_by_a_higher_band_is_void() -> None:
+    async def main() -> None:
+        queue = new_queue()
+        queue.add(A, Priority.BACKGROUND)
+        queue.add(A, Priority.EDIT)
+        queue.done(await queue.get())
+        queue.add(B, Priority.BACKGROUND)
+        queue.add(A, Priority.BACKGROUND)
+        assert [await queue.get() for _ in range(2)] == [B, A]
+
+    run_in_virtual_time(main)
+
+
+def test_statistics_tell_what_waits_runs_and_for_how_long() -> None:
+    async def main() -> None:
+        queue = new_queue()
+        for name in "abc":
+            queue.add(request(name))
+        await queue.get()
+        await asyncio.sleep(2)
+        await queue.get()
+        await asyncio.sleep(1)
+        queue.add_after(request("later"), 60)
+        queue.retry(A)
+        seen = queue.statistics()
+        assert (seen.depth[Priority.NORMAL], seen.running, seen.delayed, seen.failing) == (1, 2, 2, 1)
+        assert (seen.longest_running, seen.unfinished, seen.adds, seen.retries) == (3, 4, 3, 1)
+        queue.done(A)
+        queue.done(B)
+        assert queue.statistics().longest_running == 0
+
+    run_in_virtual_time(main)
 
 
 def test_an_event_overtakes_a_delayed_run() -> None:

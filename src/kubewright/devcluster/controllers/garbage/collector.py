@@ -12,7 +12,7 @@ import msgspec
 from kubewright.api import ApiError, Clock, Conflict, NotFound, ResourceInfo
 from kubewright.client import RestClient, Transport, TransportError
 from kubewright.client.requests import delete_options
-from kubewright.controller import Backoff, Request, WorkQueue
+from kubewright.controller import Request, WorkQueue
 from kubewright.devcluster.catalog import Catalog, ServedResource
 from kubewright.devcluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node, Owner
 from kubewright.devcluster.controllers.garbage.verdict import (
@@ -52,7 +52,7 @@ class GarbageCollector:
         self._rest = RestClient(transport, user_agent=_AGENT, clock=clock, rng=rng)
         self._log = log.bind(component=_AGENT)
         self._graph = Graph()
-        self._queue = WorkQueue(Backoff(rng))
+        self._queue = WorkQueue(rng)
         self._undecided: dict[str, None] = {}
         self._generation = catalog.generation
 
