@@ -90,7 +90,8 @@ def forbidden(field: str, message: str) -> FieldError:
 
 def too_long(field: str, limit: int) -> FieldError:
     """A string with more than ``limit`` characters."""
-    message = f"may not be more than {limit} bytes" if limit >= 0 else "value is too long"
+    unit = "byte" if limit == 1 else "bytes"
+    message = f"may not be more than {limit} {unit}" if limit >= 0 else "value is too long"
     return _error("FieldValueTooLong", field, "Too long", message)
 
 

@@ -61,7 +61,7 @@ def validate(value: Any, node: Node, *, path: str = "", old: Any = NOTHING, pref
 
 def _visit(value: Any, node: Node, path: str, old: Any) -> _Result:
     result = _check(value, node, path, old)
-    if result.errors and not isinstance(old, Nothing) and same(value, old):
+    if result.errors and not isinstance(old, Nothing) and _unchanged(value, old, node):
         result.errors = []
     return result
 
@@ -345,6 +345,20 @@ def _list(value: list[Any], node: Node, path: str, old: Any, result: _Result) ->
         result.add(errors.too_many(_field(path), len(value), int(most)))
     if node.schema.get("uniqueItems") and any(same(a, b) for i, a in enumerate(value) for b in value[:i]):
         result.add(_invalid(path, "", "shouldn't contain duplicates"))
+
+
+def _unchanged(value: Any, old: Any, node: Node | None) -> bool:
+    """Whether they are equal; in what order the items of a list map come does not count."""
+    if same(value, old):
+        return True
+    if node is None:
+        return False
+    if isinstance(value, dict) and isinstance(old, dict):
+        return value.keys() == old.keys() and all(_unchanged(value[key], old[key], node.child(key)) for key in value)
+    if node.list_type != "map" or not isinstance(value, list) or not isinstance(old, list) or len(value) != len(old):
+        return False
+    pairs = zip(value, _matching_items(value, node, old), strict=True)
+    return all(not isinstance(before, Nothing) and _unchanged(item, before, node.items) for item, before in pairs)
 
 
 def _matching_items(value: list[Any], node: Node, old: Any) -> Sequence[Any]:
