@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -20,6 +22,7 @@ from kubewright.api import (
     resource,
     resource_info,
 )
+from kubewright.cache import Informer
 from kubewright.client import Client, JsonPatch, MergePatch, StrategicMergePatch, UnknownKind
 from kubewright.kinds import autoscaling_v1, core_v1
 from tests.integration.client.gadgets import CRD, GADGETS
@@ -319,6 +322,24 @@ async def test_kinds_without_a_class_have_the_same_verbs(gadgets: Client) -> Non
     config = await gadgets.unstructured("v1", "ConfigMap")
     settings = await gadgets.apply(config(metadata=ObjectMeta(name="c", namespace=NS), content={"data": {"a": "b"}}))
     assert settings["data"] == {"a": "b"}
+
+
+async def test_an_informer_holds_a_kind_without_a_class(gadgets: Client) -> None:
+    kind = await gadgets.unstructured("verbs.example.com/v1", "Gadget")
+    await gadgets.create(gadget("a", replicas=0))
+    informer = Informer(gadgets, kind, indexes={"replicas": lambda obj: [str(obj["spec", "replicas"])]})
+    running = asyncio.create_task(informer.run())
+    try:
+        await informer.synced()
+        held = informer.get(NS, "a")
+        assert held is not None
+        assert held["spec", "replicas"] == 0
+        held["spec", "replicas"] = 5
+        assert [obj.name for obj in informer.list(index=("replicas", "0"))] == ["a"], "copies do not change the cache"
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
 
 async def test_a_kind_that_is_installed_later_is_found(client: Client) -> None:
