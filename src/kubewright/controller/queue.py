@@ -195,6 +195,11 @@ class WorkQueue:
         if self._idlers and not self._running and not self._ready:
             self._tell_idlers()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs and nothing is ready to run; delayed requests don't count."""
+        return self._idle.is_set()
+
     async def idle(self) -> None:
         """Waits until nothing runs and nothing is ready to run; delayed requests don't count."""
         while self._running or self._ready:
