@@ -198,7 +198,7 @@ class WorkQueue:
     @property
     def is_idle(self) -> bool:
         """Whether nothing runs and nothing is ready to run; delayed requests don't count."""
-        return self._idle.is_set()
+        return not self._running and not self._ready
 
     async def idle(self) -> None:
         """Waits until nothing runs and nothing is ready to run; delayed requests don't count."""
