@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubewright.api import LabelSelector, ObjectMeta, TooManyRequests, encode, resource_info
+from kubewright.api import LabelSelector, ObjectMeta, TooManyRequests
 from kubewright.kinds import apps_v1, core_v1, policy_v1
 
 _APP = {"app": "web"}
@@ -27,13 +27,6 @@ def budget(**spec: Any) -> policy_v1.PodDisruptionBudget:
     return policy_v1.PodDisruptionBudget(
         metadata=ObjectMeta(name="web", namespace="default"),
         spec=policy_v1.PodDisruptionBudgetSpec(selector=LabelSelector(match_labels=_APP), **spec),
-    )
-
-
-async def evict(world: Any, name: str) -> None:
-    body = policy_v1.Eviction(metadata=ObjectMeta(name=name, namespace="default"))
-    await world.client.rest.create(
-        resource_info(core_v1.Pod), encode(body), namespace="default", name=name, subresource="eviction"
     )
 
 
@@ -70,11 +63,11 @@ def test_a_spent_budget_is_whole_again_when_the_pod_was_replaced(in_cluster: Any
         await world.client.create(budget(max_unavailable=1))
         await world.after(5)
         first, second = [pod.name for pod in await world.client.list(core_v1.Pod, namespace="default")]
-        await evict(world, first)
+        await world.client.evict(first, namespace="default")
         with pytest.raises(TooManyRequests, match="disruption budget"):
-            await evict(world, second)
+            await world.client.evict(second, namespace="default")
         await world.after(10)
         assert await counted(world) == (2, 1, 2, 1)
-        await evict(world, second)
+        await world.client.evict(second, namespace="default")
 
     in_cluster(scenario)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import pytest
 
-from kubewright.api import Conflict, DecodeError, NotFound
+from kubewright.api import Conflict, DecodeError, Expired, Model, NotFound, Resource, field, resource
+from kubewright.api.markers import ListMap, ListSet
 from kubewright.client import Client, JsonPatch, MergePatch, StrategicMergePatch
 from tests.unit.client.conftest import Item, Node, Script, Widget, WidgetSpec, answer, refusal, widget
+
+
+class Port(Model):
+    port: int
+    protocol: str = "TCP"
+    name: str | None = None
+
+
+class ListenerSpec(Model):
+    ports: Annotated[list[Port], ListMap("port", "protocol")] = field(default_factory=list)
+    tags: Annotated[list[str], ListSet()] = field(default_factory=list)
+
+
+@resource("example.com/v1", plural="widgets")
+class Listener(Resource):
+    spec: ListenerSpec
+
+
+@resource("example.com/v1", plural="widgets")
+class Peculiar(Resource):
+    spec: dict[str, int | tuple[int]]
 
 
 async def test_get_decodes_one_object(client: Client, script: Script) -> None:
@@ -37,6 +61,35 @@ async def test_list_begins_anew_without_pages_when_a_page_expired(client: Client
     script.will_answer(answer(page("a", token="t1")), refusal(410, "Expired"), answer(page("a", "b")))
     assert [obj.name for obj in await client.list(Widget)] == ["a", "b"]
     assert script.last.query == ()
+
+
+async def test_pages_come_one_by_one_with_the_moment_they_show(client: Client, script: Script) -> None:
+    first = page("a", "b", token="t1")
+    first["metadata"] = {"resourceVersion": "9", "continue": "t1", "remainingItemCount": 1}
+    script.will_answer(answer(first))
+    pages = client.pages(Widget, fields="metadata.name!=z", limit=2)
+    got = await anext(pages)
+    assert ([obj.name for obj in got.items], got.resource_version, got.remaining) == (["a", "b"], "9", 1)
+    assert len(script.requests) == 1, "the next page is asked for when it is wanted"
+    script.will_answer(answer(page("c")))
+    assert [obj.name async for got in pages for obj in got.items] == ["c"]
+
+
+async def test_pages_of_a_moment_that_the_server_forgot_end_with_an_error(client: Client, script: Script) -> None:
+    script.will_answer(answer(page("a", token="t1")), refusal(410, "Expired"))
+    seen = []
+    with pytest.raises(Expired):
+        async for got in client.pages(Widget):
+            seen += [obj.name for obj in got.items]
+    assert seen == ["a"]
+
+
+async def test_a_list_without_a_limit_is_asked_for_once(client: Client, script: Script) -> None:
+    script.will_answer(answer(page("a")), refusal(410, "Expired"))
+    assert len(await client.list(Widget, limit=0)) == 1
+    assert script.last.query == ()
+    with pytest.raises(Expired):
+        await client.list(Widget, limit=0)
 
 
 async def test_watch_yields_decoded_events_until_the_server_ends_it(client: Client, script: Script) -> None:
@@ -104,6 +157,39 @@ async def test_edit_sends_the_difference_bound_to_the_version_read(client: Clien
         {"op": "replace", "path": "/spec/items/0/size", "value": 2},
     ]
     assert script.last.headers["content-type"] == "application/json-patch+json"
+
+
+async def test_an_edit_tells_items_apart_as_the_class_says(client: Client, script: Script) -> None:
+    ports = [{"port": 80, "protocol": "TCP", "hidden": 1}, {"port": 80, "protocol": "UDP", "hidden": 2}]
+    script.will_answer(*[answer(widget(spec={"ports": ports, "tags": ["a", "b", "c"]}))] * 2)
+
+    def change(obj: Listener) -> None:
+        obj.spec.ports = [Port(port=80, protocol="UDP", name="dns"), Port(port=81)]
+        obj.spec.tags = ["a", "c"]
+
+    await client.edit(Listener, "a", change, namespace="ns")
+    assert script.sent()[1:] == [
+        {"op": "add", "path": "/spec/ports/1/name", "value": "dns"},
+        {"op": "remove", "path": "/spec/ports/0"},
+        {"op": "add", "path": "/spec/ports/-", "value": {"port": 81, "protocol": "TCP"}},
+        {"op": "remove", "path": "/spec/tags/1"},
+    ]
+
+
+async def test_a_class_that_no_schema_can_say_is_edited_all_the_same(client: Client, script: Script) -> None:
+    script.will_answer(*[answer(widget(spec={"size": 1}))] * 2)
+
+    def change(obj: Peculiar) -> None:
+        obj.spec["size"] = (0,)
+
+    await client.edit(Peculiar, "a", change, namespace="ns")
+    assert script.sent()[1:] == [{"op": "replace", "path": "/spec/size", "value": [0]}]
+
+
+async def test_an_edit_that_changes_nothing_adds_no_defaults_of_the_class(client: Client, script: Script) -> None:
+    script.will_answer(answer(widget(spec={})))
+    await client.edit(Listener, "a", lambda _: None, namespace="ns")
+    assert len(script.requests) == 1
 
 
 async def test_edit_of_the_status_writes_nothing_else(client: Client, script: Script) -> None:

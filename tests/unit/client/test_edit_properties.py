@@ -50,7 +50,7 @@ SCHEMAS: st.SearchStrategy[Schema] = st.recursive(
     st.dictionaries(st.sampled_from(FIELDS), LEAVES, min_size=1, max_size=3),
     lambda inner: st.dictionaries(
         st.sampled_from(FIELDS),
-        LEAVES | inner | inner.map(lambda schema: [{"name": str, **schema}]) | inner.map(lambda schema: {"*": schema}),
+        LEAVES | inner.map(lambda schema: [{"name": str, **schema}]) | inner | inner.map(lambda schema: {"*": schema}),
         min_size=1,
         max_size=3,
     ),
@@ -89,7 +89,7 @@ def _values(kind: Any, *, unknown: bool) -> st.SearchStrategy[Any]:
         named = st.lists(st.sampled_from("pqrs"), max_size=3, unique=True).flatmap(
             lambda names: st.tuples(*[items.map(lambda item, name=name: {**item, "name": name}) for name in names])  # type: ignore[misc]
         )
-        return named.map(list) | st.lists(items, max_size=2)
+        return st.one_of(named.map(list), named.map(list), st.lists(items, max_size=2))
     if isinstance(kind, list):
         return st.lists(SCALARS[kind[0]], max_size=3)
     if isinstance(kind, dict):
@@ -105,7 +105,7 @@ def edited(draw: st.DrawFn, kind: Any, value: Any) -> Any:
     if isinstance(kind, dict) and isinstance(value, dict):
         return draw(_edited_map(kind, value))
     if isinstance(kind, list) and isinstance(kind[0], dict) and isinstance(value, list):
-        kept = [draw(edited(kind[0], item)) for item in value if draw(st.integers(0, 3))]
+        kept = [_still_named(item, draw(edited(kind[0], item))) for item in value if draw(st.integers(0, 3))]
         if draw(st.booleans()):
             kept = draw(st.permutations(kept))
         if draw(st.booleans()):
@@ -114,12 +114,17 @@ def edited(draw: st.DrawFn, kind: Any, value: Any) -> Any:
     return draw(_values(kind, unknown=False))
 
 
+def _still_named(item: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """An item with another name would be another item."""
+    return {**after, "name": item["name"]} if "name" in item else after
+
+
 @st.composite
 def _edited_map(draw: st.DrawFn, kind: Schema, value: dict[str, Any]) -> dict[str, Any]:
     after = {}
     for name in kind if "*" not in kind else [*value, *draw(st.lists(st.just("n"), max_size=1))]:
         part = kind.get("*", kind.get(name))
-        step = draw(st.sampled_from(["keep", "keep", "edit", "edit", "clear", "new"]))
+        step = draw(st.sampled_from(["edit", "edit", "edit", "keep", "keep", "clear", "new"]))
         if step == "new" or (step == "edit" and name not in value):
             after[name] = draw(_values(part, unknown=False))
         elif step == "edit":
