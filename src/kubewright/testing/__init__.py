@@ -1,10 +1,70 @@
-"""Testing operators: a loop in virtual time, recorded requests, and pytest fixtures for an in-process cluster.
+"""Testing operators: a harness around one, in virtual time, with a cluster of its own and anything that can go wrong.
 
-The fixtures (`plugin`) are there as soon as Kubewright is installed.
+Start with `Harness` and docs/testing.md; the fixtures (`plugin`) are there as soon as Kubewright is installed. `faults`
+has what can go wrong, `trace` what happened, `VirtualTimeLoop` the time.
 """
 
+from kubewright.testing.calls import READS, WATCHES, WRITES, Call, Match
+from kubewright.testing.faults import (
+    Coalesce,
+    Crash,
+    Delay,
+    Disconnect,
+    DropEvent,
+    Expire,
+    Faults,
+    HoldEvent,
+    Injection,
+    LoseAnswer,
+    LoseRequest,
+    Refuse,
+    StaleView,
+)
+from kubewright.testing.harness import Harness, NeedsVirtualTime
+from kubewright.testing.history import History
 from kubewright.testing.installing import install
+from kubewright.testing.matching import ABSENT, ANYTHING, containing, like
+from kubewright.testing.plugin import OpenHarness
+from kubewright.testing.real_waits import RealWait
 from kubewright.testing.recording import RecordingTransport
+from kubewright.testing.settling import NotSettled
+from kubewright.testing.trace import Sent, Trace
 from kubewright.testing.virtual_time import StillWaiting, VirtualTimeLoop, run_in_virtual_time
 
-__all__ = ["RecordingTransport", "StillWaiting", "VirtualTimeLoop", "install", "run_in_virtual_time"]
+__all__ = [
+    "ABSENT",
+    "ANYTHING",
+    "READS",
+    "WATCHES",
+    "WRITES",
+    "Call",
+    "Coalesce",
+    "Crash",
+    "Delay",
+    "Disconnect",
+    "DropEvent",
+    "Expire",
+    "Faults",
+    "Harness",
+    "History",
+    "HoldEvent",
+    "Injection",
+    "LoseAnswer",
+    "LoseRequest",
+    "Match",
+    "NeedsVirtualTime",
+    "NotSettled",
+    "OpenHarness",
+    "RealWait",
+    "RecordingTransport",
+    "Refuse",
+    "Sent",
+    "StaleView",
+    "StillWaiting",
+    "Trace",
+    "VirtualTimeLoop",
+    "containing",
+    "install",
+    "like",
+    "run_in_virtual_time",
+]

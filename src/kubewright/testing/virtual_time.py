@@ -1,23 +1,39 @@
 """An event loop whose clock jumps: hours of timers pass in milliseconds, the same way every time.
 
+Guarantees
+    Callbacks run in the order of their virtual time and of their scheduling. While a thread works for the loop
+    (`asyncio.to_thread`, `loop.run_in_executor`), its clock stands still.
+
 Assumptions
-    Everything runs on the loop: no sockets, no threads, no other processes. The in-process cluster is made for it.
+    Everything else runs on the loop: no sockets, no threads of one's own, no other processes. The in-process cluster is
+    made for it. Two runs are alike as long as one thread works at a time, as threads don't take turns by seed.
 
 Errors
-    `StillWaiting` when nothing is left that could ever wake the loop, instead of hanging.
+    `StillWaiting` when nothing is left that could ever wake the loop, instead of hanging. `RealWait`, naming it, for what
+    waits in real time: where it happens, and again when the loop ends, so that no ``except`` hides it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import selectors
+import socket
+import threading
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import Context
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
+
+from kubewright.testing.real_waits import RealWait, refused
 
 __all__ = ["StillWaiting", "VirtualTimeLoop", "run_in_virtual_time"]
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+_THREAD_LIMIT = 60.0
+"""Real seconds after which a thread that does not return is an error."""
 
 
 class StillWaiting(RuntimeError):
@@ -25,13 +41,17 @@ class StillWaiting(RuntimeError):
 
 
 class _Jump(selectors.BaseSelector):
-    """Never blocks: asked to wait, it moves the loop's clock instead."""
+    """Never blocks, unless a thread works for the loop: asked to wait, it moves the loop's clock instead."""
 
-    def __init__(self, advance: Callable[[float], None]) -> None:
-        self._advance = advance
+    def __init__(self, loop: VirtualTimeLoop) -> None:
+        self._loop = loop
         self._keys: dict[Any, selectors.SelectorKey] = {}
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        if self._keys:  # the first is the loop's own, by which threads wake it
+            wait = RealWait(f"waiting for {fileobj!r} on a loop in virtual time is waiting for a real file or socket")
+            self._loop.note(wait)
+            raise wait
         key = selectors.SelectorKey(fileobj, getattr(fileobj, "fileno", lambda: fileobj)(), events, data)
         self._keys[key.fd] = key
         return key
@@ -40,10 +60,14 @@ class _Jump(selectors.BaseSelector):
         return self._keys.pop(getattr(fileobj, "fileno", lambda: fileobj)())
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:
+        if timeout is not None and timeout <= 0:
+            return []
+        if self._loop.threads_at_work:
+            self._loop.wait_for_a_thread()
+        elif timeout is None:
             raise StillWaiting("nothing can wake this loop: every task waits for a thread, a socket or another task")
-        if timeout > 0:
-            self._advance(timeout)
+        else:
+            self._loop.pass_(timeout)
         return []
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
@@ -69,7 +93,12 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._now = 0.0
-        super().__init__(_Jump(self._advance))
+        self._woken = threading.Event()
+        self._real_waits: list[RealWait] = []
+        self._pool: ThreadPoolExecutor | None = None
+        self.threads_at_work = 0
+        self.starts_thread = False
+        super().__init__(_Jump(self))
         self._clock_resolution = 1e-9
         numbers = count()
         self.set_task_factory(lambda loop, coro, **options: _SequencedTask(next(numbers), coro, loop=loop, **options))
@@ -77,8 +106,69 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._now
 
-    def _advance(self, seconds: float) -> None:
+    def pass_(self, seconds: float) -> None:
         self._now += seconds
+
+    # what would wait in real time
+
+    def note(self, wait: RealWait) -> None:
+        """Has the loop end with this error, whatever becomes of it meanwhile."""
+        self._real_waits.append(wait)
+
+    def run_forever(self) -> None:
+        with refused():
+            super().run_forever()
+
+    def run_until_complete(self, future: Any) -> Any:
+        result = super().run_until_complete(future)
+        if self._real_waits:
+            raise self._real_waits.pop(0)
+        return result
+
+    async def getaddrinfo(self, host: Any, port: Any, **_options: Any) -> Any:
+        wait = RealWait(f"asking for the address of {host}:{port} on a loop in virtual time is a real wait")
+        self.note(wait)
+        raise wait
+
+    async def sock_connect(self, sock: socket.socket, address: Any) -> None:  # noqa: ARG002 - as in asyncio
+        wait = RealWait(f"connecting to {address} on a loop in virtual time is a real wait")
+        self.note(wait)
+        raise wait
+
+    # threads that work for the loop
+
+    def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
+        if executor is None:
+            executor = self._pool = self._pool or ThreadPoolExecutor(thread_name_prefix="virtual-time")
+        self.threads_at_work += 1
+        self.starts_thread = True
+        try:
+            job = executor.submit(func, *args)
+        finally:
+            self.starts_thread = False
+        future = asyncio.wrap_future(job, loop=self)
+        job.add_done_callback(lambda _: self.is_closed() or self.call_soon_threadsafe(self._thread_ended))
+        return future
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = super().call_soon_threadsafe(callback, *args, context=context)
+        self._woken.set()
+        return handle
+
+    def wait_for_a_thread(self) -> None:
+        """Blocks until a thread has something for the loop."""
+        if not self._woken.wait(_THREAD_LIMIT):
+            raise RealWait(f"a thread has worked for {_THREAD_LIMIT:g} s and has not returned: what does it wait for?")
+        self._woken.clear()
+
+    def _thread_ended(self) -> None:
+        self.threads_at_work -= 1
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ARG002 - as in asyncio
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
 
 def run_in_virtual_time(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
