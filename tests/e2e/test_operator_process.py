@@ -152,6 +152,20 @@ def test_no_cluster_reachable_is_one_line(tmp_path: Path) -> None:
     assert "no API server at https://127.0.0.1:9" in done.stderr
 
 
+def test_a_missing_credential_plugin_is_named_and_not_taken_for_a_missing_server(tmp_path: Path) -> None:
+    file = Path(kubeconfig(tmp_path, "https://127.0.0.1:9"))
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-log-in", "interactiveMode": "Never"}
+    config = json.loads(file.read_text())
+    config["users"] = [{"name": "u", "user": {"exec": {**plugin, "installHint": "Get it."}}}]
+    file.write_text(json.dumps(config))
+    done = run(str(EXAMPLE), KUBECONFIG=str(file))
+    assert done.returncode == 1
+    assert "no credential for user 'u' of" in done.stderr
+    assert "'no-such-log-in': there is no such program" in done.stderr
+    assert "Get it." in done.stderr
+    assert "no API server" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

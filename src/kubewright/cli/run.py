@@ -8,11 +8,11 @@ from typing import Literal
 
 import click
 
-from kubewright.api import ApiError, SystemClock
+from kubewright.api import ApiError, SystemClock, Unauthorized
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
 from kubewright.cli.signals import stop_on_signals
-from kubewright.client import Client, TransportError
+from kubewright.client import Client, CredentialError, TransportError
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load
@@ -70,6 +70,8 @@ async def _greet(client: Client, config: ClusterConfig, log: Log) -> None:
     try:
         version = await client.rest.version()
         await client.rest.authenticate()
+    except (CredentialError, Unauthorized) as error:  # which say whose credentials they are
+        raise Failure(str(error)) from error
     except TransportError as error:
         raise Failure(f"no API server at {config.server} ({config.source}): {error}") from error
     except ApiError as error:
