@@ -127,11 +127,11 @@ class HttpsTransport:
         )
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        credential = await self._authentication.credential()
+        credential, renewals = await self._authentication.credential(), self._renewals
         answer = await self._exchange(request, credential)
         if answer.status != 401:
             return answer
-        renewed = await self._renewed(credential)
+        renewed = await self._renewed(credential, renewals)
         if renewed is not None:
             answer = await self._exchange(request, renewed)
         return answer if answer.status != 401 else _blamed(answer, self._refused())
@@ -146,10 +146,14 @@ class HttpsTransport:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[StreamingResponse]:
-        credential = await self._authentication.credential()
+        credential, renewals = await self._authentication.credential(), self._renewals
         response = await self._opened(request, credential)
         if response.status == 401:
-            renewed = await self._renewed_or_hang_up(credential, response)
+            try:
+                renewed = await self._renewed(credential, renewals)
+            except BaseException:
+                _hang_up(response)
+                raise
             if renewed is not None:
                 _hang_up(response)
                 response = await self._opened(request, renewed)
@@ -161,13 +165,13 @@ class HttpsTransport:
 
     @asynccontextmanager
     async def websocket(self, request: HttpRequest, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
-        credential = await self._authentication.credential()
+        credential, renewals = await self._authentication.credential(), self._renewals
         try:
             opened = await self._upgraded(request, protocols, credential)
         except UpgradeRefused as refusal:
             if refusal.response.status != 401:
                 raise
-            renewed = await self._renewed(credential)
+            renewed = await self._renewed(credential, renewals)
             if renewed is None:
                 raise UpgradeRefused(_blamed(refusal.response, self._refused())) from None
             opened = await self._upgraded(request, protocols, renewed)
@@ -247,19 +251,21 @@ class HttpsTransport:
                 raise
             raise _BrokenOffError(str(error) or "the server disconnected") from error
 
-    async def _renewed(self, refused: Credential) -> Credential | None:
-        """What to send a refused request with once more; None where nothing but the same is there."""
-        renewed = await self._authentication.renewed(refused)
-        if renewed is None and self._tls is not None and self._tls.reread(self._clock.monotonic()):
-            return refused  # with another client certificate, that is
-        return renewed
+    @property
+    def _renewals(self) -> int:
+        return self._tls.renewals if self._tls is not None else 0
 
-    async def _renewed_or_hang_up(self, refused: Credential, response: aiohttp.ClientResponse) -> Credential | None:
-        try:
-            return await self._renewed(refused)
-        except BaseException:
-            _hang_up(response)
-            raise
+    async def _renewed(self, refused: Credential, renewals: int) -> Credential | None:
+        """What to send a refused request with once more; None where nothing but the same is there.
+
+        ``renewals``: of the certificate files, as they were when the request was sent.
+        """
+        renewed = await self._authentication.renewed(refused)
+        if renewed is None and self._tls is not None:
+            self._tls.reread(self._clock.monotonic())
+            if self._tls.renewals != renewals:
+                return refused  # with another client certificate, that is
+        return renewed
 
     def _refused(self) -> str:
         return f"{self._config.identity} is not known to {self._base}: {self._authentication.remedy}"

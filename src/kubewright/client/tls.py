@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from kubewright.client.credentials import ClusterConfig, ConfigError
@@ -32,6 +33,8 @@ class TlsContexts:
         self._files = [each for each in (self._ca, self._certificate, self._key) if isinstance(each, RenewedFile)]
         self._credential = Credential()
         self._context = self._made(self._credential, now)
+        self.renewals = 0
+        """How often the files brought another context."""
         self._check_at = now + _KEEP if self._files else float("inf")
 
     def context(self, credential: Credential, now: float) -> ssl.SSLContext:
@@ -44,17 +47,14 @@ class TlsContexts:
             self.reread(now)
         return self._context
 
-    def reread(self, now: float) -> bool:
-        """Looks at the files; whether there is another context now."""
+    def reread(self, now: float) -> None:
+        """Looks at the files."""
         self._check_at = now + _KEEP
         changed = [file.reread() for file in self._files]
-        if not any(changed):
-            return False
-        try:
-            self._context = self._made(self._credential, now)
-        except ConfigError:  # a certificate was replaced and its key is about to be
-            return False
-        return True
+        if any(changed):
+            with suppress(ConfigError):  # a certificate was replaced and its key is about to be
+                self._context = self._made(self._credential, now)
+                self.renewals += 1
 
     def _made(self, credential: Credential, now: float) -> ssl.SSLContext:
         certificate, key = credential.certificate, credential.key

@@ -1,0 +1,76 @@
+"""`Client.connect`: the client that users make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubewright.api import ObjectMeta
+from kubewright.client import Client, TransportError
+from kubewright.client.kubeconfig import KubeconfigError
+from kubewright.devcluster.cluster import DevCluster, Https
+from kubewright.kinds import core_v1
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: here
+contexts:
+- {name: here, context: {cluster: one, user: me}}
+- {name: there, context: {cluster: two, user: me}}
+clusters:
+- {name: one, cluster: {server: "http://127.0.0.1:1"}}
+- {name: two, cluster: {server: "http://127.0.0.2:1"}}
+users:
+- {name: me, user: {token: t}}
+"""
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    file = tmp_path / "config"
+    file.write_text(KUBECONFIG)
+    return file
+
+
+async def test_a_client_talks_to_the_cluster_until_it_is_left() -> None:
+    async with DevCluster(https=Https(), controllers=lambda _: ()) as cluster:
+        async with Client.connect(kubeconfig=cluster.kubeconfig, field_manager="me") as client:
+            namespace = await client.create(core_v1.Namespace(metadata=ObjectMeta(name="mine")))
+            assert [entry.manager for entry in namespace.metadata.managed_fields or []] == ["me"]
+        with pytest.raises(RuntimeError, match="closed"):
+            await client.get(core_v1.Namespace, "mine")
+
+
+@pytest.mark.parametrize(("context", "address"), [(None, "127.0.0.1:1"), ("there", "127.0.0.2:1")])
+async def test_a_server_that_does_not_answer_is_told_with_its_address_and_where_that_is_from(
+    kubeconfig: Path, context: str | None, address: str
+) -> None:
+    with pytest.raises(
+        TransportError, match=f"no API server answers at http://{address} .*{kubeconfig}.*refused.*context"
+    ):
+        async with Client.connect(kubeconfig=kubeconfig, context=context):
+            raise AssertionError("there is no server")
+
+
+async def test_the_environment_says_where_the_cluster_is(kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    with pytest.raises(TransportError, match="127.0.0.1:1"):
+        async with Client.connect():
+            raise AssertionError("there is no server")
+    with pytest.raises(KubeconfigError, match="there is no context 'nowhere'; there is: here, there"):
+        async with Client.connect(context="nowhere"):
+            raise AssertionError("there is no context")
+
+
+async def test_no_cluster_is_an_error_that_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(KubeconfigError, match=r"no cluster configured: .*; name a file, or set KUBECONFIG"):
+        async with Client.connect():
+            raise AssertionError("there is no cluster")
+    with pytest.raises(KubeconfigError, match=r"missing\.yaml"):
+        async with Client.connect(kubeconfig=tmp_path / "missing.yaml"):
+            raise AssertionError("there is no file")
