@@ -4,7 +4,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
-.PHONY: bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
+.PHONY: bench-cache bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
 
 # In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
@@ -32,7 +32,7 @@ lint: .venv/.lint  ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --strict examples/database/database_operator
-	$(BIN)/pyright examples/database/database_operator
+	$(BIN)/pyright examples/database/database_operator tests/unit/client/test_types.py
 	$(BIN)/lint-imports
 
 generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/devcluster/builtin
@@ -40,6 +40,9 @@ generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/dev
 
 bench-devcluster: .venv/.bench  ## how fast the embedded cluster is, beside a real API server and kmock
 	@$(BIN)/python -m benchmarks.devcluster $(ARGS)
+
+bench-cache: .venv/.bench  ## how fast and large the informer cache and the client are, beside client-go and other Python clients
+	@$(BIN)/python -m benchmarks.cache $(ARGS)
 
 clean:  ## everything that make made
 	rm -rf .venv .tools benchmarks/out .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from kubewright.api import Clock, Model, Resource, SystemClock, Unstructured, resource_info
@@ -16,7 +16,7 @@ from kubewright.client.pod_streams import PodStreams
 from kubewright.client.requests import WriteOptions, namespace_of
 from kubewright.client.rest import Deleted, RestClient, Written
 from kubewright.client.subresource import Subresource
-from kubewright.client.transport import Transport
+from kubewright.client.transport import Transport, TransportError
 from kubewright.client.writer import Writer
 from kubewright.telemetry import Log
 
@@ -56,7 +56,8 @@ class Client(Writer, PodStreams):
         """Which kinds the server has, and where."""
 
     @classmethod
-    def connect(
+    @asynccontextmanager
+    async def connect(
         cls,
         *,
         kubeconfig: str | Path | None = None,
@@ -64,27 +65,31 @@ class Client(Writer, PodStreams):
         field_manager: str = "kubewright",
         user_agent: str = "kubewright",
         log: Log | None = None,
-    ) -> Self:
+    ) -> AsyncIterator[Self]:
         """A client of the cluster that ``kubeconfig`` names: ``async with Client.connect() as client``.
 
         Without it: of what ``KUBECONFIG`` names, else of the cluster that this pod runs in, else of ``~/.kube/config``.
-        To be called where an event loop runs. Nothing is sent yet. Raises `KubeconfigError`, which names the file and
-        field, or says that no cluster is configured and how to do it; the first request raises `TransportError` where no
-        server answers.
+        Raises `KubeconfigError` and `ConfigError`, which name the file and field, or say that no cluster is configured
+        and what to do, and `TransportError` where no API server answers.
         """
         from kubewright.client.kubeconfig import load  # noqa: PLC0415 - loads YAML, which the embedded cluster does without
 
         clock = SystemClock()
-        transport = HttpsTransport(load(kubeconfig, context=context), clock=clock, log=log)
-        return cls(transport, field_manager=field_manager, clock=clock, user_agent=user_agent, log=log)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
+        config = load(kubeconfig, context=context)
+        transport = HttpsTransport(config, clock=clock, log=log)
+        client = cls(transport, field_manager=field_manager, clock=clock, user_agent=user_agent, log=log)
+        try:
+            try:
+                await client.rest.version()
+            except TransportError as error:
+                raise TransportError(
+                    f"no API server answers at {config.server} (the cluster of {config.source}): {error}. Is the cluster "
+                    "running, and is this the context that is meant?",
+                    may_be_applied=False,
+                ) from error
+            yield client
+        finally:
+            await client.close()
 
     async def close(self) -> None:
         await self.rest.transport.close()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, assert_type
+
+import pytest
 
 from kubewright.api import ObjectMeta, Unstructured, unstructured
 from kubewright.client import Client, JsonPatch, MergePatch, Page, Subresource, WatchEvent
+from kubewright.client.kubeconfig import KubeconfigError
 from kubewright.kinds import autoscaling_v1
 from tests.unit.client.conftest import Script, Widget, answer, widget
 
@@ -53,3 +57,9 @@ async def test_kinds_without_a_class_are_unstructured(client: Client, script: Sc
     assert_type(await client.get(Thing, "a", namespace="ns"), Unstructured)
     assert_type(await client.list(Thing), list[Unstructured])
     assert_type(await client.create(Thing(metadata=ObjectMeta(name="a", namespace="ns"))), Unstructured)
+
+
+async def test_connecting_gives_a_client(tmp_path: Path) -> None:
+    with pytest.raises(KubeconfigError):
+        async with Client.connect(kubeconfig=tmp_path / "missing") as connected:
+            assert_type(connected, Client)
