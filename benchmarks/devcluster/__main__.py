@@ -31,7 +31,7 @@ def _in_process(report: Report, rounds: int) -> None:
             "create",
             "≥ 5000",
             found.create,
-            "Python on one core: a fifth each managers, schema, storing; the rest is small",
+            "Python on one core: who owns what a fifth, the schema a fifth, storing a tenth; the rest is small",
         ),
         ("get", "≥ 20000", found.get, "Python on one core: routing and headers; the bytes are ready"),
         ("merge patch of a status", "≥ 3000", found.patch_status, "as a create, and decoding and comparing"),
@@ -47,7 +47,7 @@ def _in_process(report: Report, rounds: int) -> None:
             "in process: processor time of 200 StatefulSets at once",
             "s",
             "",
-            "27 writes for each, half of them Events; grows with their number, not with its square",
+            "some 48 writes for each, a third of them Events; grows with their number, not with its square",
         ),
         {"kubewright": asyncio.run(controllers.statefulsets(200))},
     )
