@@ -82,7 +82,8 @@ def _digest(value: JSON) -> bytes:
 
 
 def _values(raw: bytes, body: dict[str, Any]) -> bytes:
-    return _digest(_project(msgspec.json.decode(raw), body))
+    metadata = {key: value for key, value in body["metadata"].items() if key != "uid"}  # sent as a precondition only
+    return _digest(_project(msgspec.json.decode(raw), {**body, "metadata": metadata}))
 
 
 def _project(live: Any, wanted: Any) -> Any:

@@ -3,7 +3,7 @@
     async def test_a_widget_gets_its_config_map(harness):
         here = await harness(operator, objects=[Widget(metadata=ObjectMeta(name="w"))])
         await here.settle()
-        await here.assert_object(ConfigMap(metadata=ObjectMeta(name="w")), {"data": {"size": "1"}})
+        await here.assert_object((ConfigMap, "w"), {"data": {"size": "1"}})
 
 See docs/testing.md.
 """
@@ -15,11 +15,12 @@ import builtins
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import Struct
 
-from kubewright.api import NotFound, Resource, describe, resource_info
+from kubewright.api import NotFound, Resource, resource_info
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels
 from kubewright.controller import Controller, Request, Result
@@ -42,11 +43,25 @@ __all__ = ["Harness", "NeedsVirtualTime"]
 
 R = TypeVar("R", bound=Resource)
 
+Named: TypeAlias = R | tuple[type[R], str]
+"""An object, or kind and name of one: ``(StatefulSet, "db")``."""
+
 _LATENCY = (0.0005, 0.005)
 
 
 class NeedsVirtualTime(RuntimeError):
     """The test lets time pass, and its cluster's time is the real one."""
+
+
+class _Which(Struct, Generic[R], frozen=True):
+    """Which object is meant."""
+
+    kind: type[R]
+    name: str
+    namespace: str | None
+
+    def __str__(self) -> str:
+        return f"{resource_info(self.kind).kind} {self.namespace}/{self.name}" if self.namespace else self.name
 
 
 class Harness:
@@ -112,21 +127,21 @@ class Harness:
 
     # the operator
 
-    async def reconcile(self, obj: Resource, *, controller: str | None = None) -> Result | None:
-        """One run for ``obj``, without the queue: its result, or what it raised.
+    async def reconcile(self, obj: Named[Any], *, controller: str | None = None) -> Result | None:
+        """One run for an object, without the queue: its result, or what it raised.
 
         Before `settle` or `start` nothing else of the operator runs. Afterwards its workers do, too. ``controller``
         names one where several have the kind.
         """
         if self._process is None:
             await self._begin(working=False)
+        which = self._which(obj)
         manager = await self._manager()
-        found = self._controller(manager, obj, controller)
+        found = self._controller(manager, which.kind, controller)
         async with asyncio.timeout(60):
             await manager.cache.synced()
             await self._activity.caught_up(manager.cache)
-        namespace = self._namespace(obj)
-        return await found.reconcile(Request(None, namespace, obj.name))
+        return await found.reconcile(Request(None, which.namespace, which.name))
 
     async def start(self) -> None:
         """Has the operator work, if it does not yet."""
@@ -238,46 +253,51 @@ class Harness:
 
     # what should be
 
-    async def assert_object(self, obj: Resource, expected: Mapping[str, Any]) -> None:
-        """The object of ``obj``'s kind and name has what ``expected`` says, in the words of its YAML; see `matching`."""
-        kind = type(obj)
+    async def assert_object(self, obj: Named[Any], expected: Mapping[str, Any]) -> None:
+        """The object of that kind and name has what ``expected`` says, in the words of its YAML; see `matching`."""
+        which = self._which(obj)
         try:
-            raw = await self.client.rest.get(resource_info(kind), obj.name, namespace=self._namespace(obj))
+            raw = await self.client.rest.get(resource_info(which.kind), which.name, namespace=which.namespace)
         except NotFound as error:
-            raise AssertionError(f"{describe(obj)} is not there: {error}") from error
+            raise AssertionError(f"{which} is not there: {error}") from error
         diff = difference(expected, msgspec.json.decode(raw))
         if diff:
-            raise AssertionError(f"{describe(obj)} is not as expected:\n{diff}")
+            raise AssertionError(f"{which} is not as expected:\n{diff}")
 
-    async def assert_absent(self, obj: Resource) -> None:
-        """There is no object of ``obj``'s kind and name."""
+    async def assert_absent(self, obj: Named[Any]) -> None:
+        """There is no object of that kind and name."""
+        which = self._which(obj)
         try:
-            live = await self.get(type(obj), obj.name, namespace=self._namespace(obj))
+            live = await self.client.get(which.kind, which.name, namespace=which.namespace)
         except NotFound:
             return
         going = f", being deleted since {live.metadata.deletion_timestamp}" if live.metadata.deletion_timestamp else ""
-        raise AssertionError(f"{describe(obj)} is still there{going}; finalizers: {live.metadata.finalizers or 'none'}")
+        raise AssertionError(f"{which} is still there{going}; finalizers: {live.metadata.finalizers or 'none'}")
 
-    async def events(self, obj: Resource) -> builtins.list[core_v1.Event]:
-        """The Events about an object, in the order of their first appearance."""
-        found = await self.client.list(core_v1.Event, namespace=self._namespace(obj) or "default")
-        kind = resource_info(type(obj)).kind
-        return [each for each in found if (each.involved_object.kind, each.involved_object.name) == (kind, obj.name)]
+    async def events(self, obj: Named[Any]) -> builtins.list[core_v1.Event]:
+        """The Events about an object."""
+        which = self._which(obj)
+        found = await self.client.list(core_v1.Event, namespace=which.namespace or "default")
+        wanted = (resource_info(which.kind).kind, which.name)
+        return [each for each in found if (each.involved_object.kind, each.involved_object.name) == wanted]
 
-    async def assert_event(self, obj: Resource, expected: Mapping[str, Any]) -> None:
-        """One of the Events about ``obj`` has what ``expected`` says, such as ``{"reason": "Scaled"}``."""
+    async def assert_event(self, obj: Named[Any], expected: Mapping[str, Any]) -> None:
+        """One of the Events about an object has what ``expected`` says, such as ``{"reason": "Scaled"}``."""
         found = [msgspec.json.decode(msgspec.json.encode(event)) for event in await self.events(obj)]
         if any(not difference(expected, event) for event in found):
             return
         shown = "\n".join(f"  {each.get('type')} {each.get('reason')}: {each.get('message')}" for each in found)
-        raise AssertionError(f"no event about {describe(obj)} has {dict(expected)}; there are:\n{shown or '  none'}")
+        raise AssertionError(f"no event about {self._which(obj)} has {dict(expected)}; there are:\n{shown or '  none'}")
 
-    def history(self, obj: R) -> History[R]:
-        """Every state of ``obj``'s kind and name that was seen since the start, of the kinds that the operator declares."""
+    def history(self, obj: Named[R]) -> History[R]:
+        """Every state of an object, of a kind that the operator declares, since the harness was opened."""
+        which = self._which(obj)
         kinds = {resource_info(kind).gvk for kind in self._observer.kinds}
-        if resource_info(type(obj)).gvk not in kinds:
-            raise ValueError(f"{type(obj).__name__} is none of the kinds that the operator declares: nobody watched it")
-        return self._observer.history(type(obj), self._namespace(obj) or "", obj.name)
+        if resource_info(which.kind).gvk not in kinds:
+            raise ValueError(
+                f"{which.kind.__name__} is none of the kinds that the operator declares: nobody watched it"
+            )
+        return self._observer.history(which.kind, which.namespace or "", which.name)
 
     # within
 
@@ -285,8 +305,9 @@ class Harness:
         if resource_info(type(obj)).namespaced and obj.metadata.namespace is None:
             obj.metadata.namespace = self.namespace
 
-    def _namespace(self, obj: Resource) -> str | None:
-        return (obj.namespace or self.namespace) if resource_info(type(obj)).namespaced else None
+    def _which(self, obj: Named[R]) -> _Which[R]:
+        kind, name, namespace = (*obj, None) if isinstance(obj, tuple) else (type(obj), obj.name, obj.namespace)
+        return _Which(kind, name, (namespace or self.namespace) if resource_info(kind).namespaced else None)
 
     async def _begin(self, *, working: bool) -> None:
         self._process = OperatorProcess(
@@ -329,15 +350,15 @@ class Harness:
                     return process.manager
                 await asyncio.sleep(0.001)
 
-    def _controller(self, manager: Manager, obj: Resource, name: str | None) -> Controller[Any]:
-        gvk = resource_info(type(obj)).gvk
+    def _controller(self, manager: Manager, kind: type[Resource], name: str | None) -> Controller[Any]:
+        gvk = resource_info(kind).gvk
         found = [each for each in manager.controllers if resource_info(each.spec.kind).gvk == gvk]
         if name is not None:
             found = [each for each in found if each.spec.name == name]
         if len(found) == 1:
             return found[0]
         there = ", ".join(each.spec.name for each in manager.controllers) or "none"
-        what = f"controller={name!r}" if name else f"the kind {type(obj).__name__}"
+        what = f"controller={name!r}" if name else f"the kind {kind.__name__}"
         raise ValueError(f"{len(found)} controllers of operator {self.operator.name} fit {what}; it has: {there}")
 
 
