@@ -49,23 +49,29 @@ class RunEnvironment:
         cache: Cache,
         clock: Clock,
         applied: AppliedIntents,
+        optional: Iterable[type[Resource]] = (),
     ) -> None:
+        """``optional`` are those of ``kinds`` that may not be installed."""
         self.name = name
         self.client = client
         self.cache = cache
         self.clock = clock
         self.applied = applied
-        self._kinds = {resource_info(kind).gvk for kind in kinds}
+        dispensable = set(optional)
+        self._informers = {
+            resource_info(kind).gvk: cache.informer(kind, optional=kind in dispensable) for kind in kinds
+        }
 
     def informer(self, kind: type[R]) -> Informer[R]:
         """The cache of a declared kind. Raises `NotDeclared` for any other."""
         info = resource_info(kind)
-        if info.gvk not in self._kinds:
+        found = self._informers.get(info.gvk)
+        if found is None:
             raise NotDeclared(
                 f"controller {self.name} uses {info.kind} but does not declare it: add reads=[{kind.__name__}], or "
                 f"owns=[{kind.__name__}] if it applies it, to @operator.controller; or read live with ctx.client.get"
             )
-        return self.cache.informer(kind)
+        return cast("Informer[R]", found)
 
 
 class Context:

@@ -52,3 +52,10 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
         kinds: list[type[Resource]] = [self.kind, *self.owns, *(watch.kind for watch in self.watches)]
         kinds += [*self.reads, *self.prune]
         return list({resource_info(kind).gvk: kind for kind in kinds}.values())
+
+    @property
+    def optional(self) -> list[type[Resource]]:
+        """The kinds that are only watched, and may not be installed."""
+        needed = {resource_info(kind).gvk for kind in (self.kind, *self.owns, *self.reads, *self.prune)}
+        needed |= {resource_info(watch.kind).gvk for watch in self.watches if not watch.optional}
+        return [watch.kind for watch in self.watches if resource_info(watch.kind).gvk not in needed]

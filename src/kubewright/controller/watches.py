@@ -20,11 +20,15 @@ Mapper = Callable[[Any], Iterable[Request]]
 
 
 class Watch(Struct, Generic[R], frozen=True):
-    """Objects of ``kind`` wake the requests that ``to`` names. Watching implies that the kind may be read."""
+    """Objects of ``kind`` wake the requests that ``to`` names. Watching implies that the kind may be read.
+
+    An ``optional`` kind may not be installed: the controller works without it, and hears of its objects once it is.
+    """
 
     kind: type[R]
     to: Mapper
     predicate: Predicate = any_change
+    optional: bool = False
 
 
 def owner_label(key: str) -> Mapper:
