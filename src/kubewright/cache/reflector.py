@@ -127,6 +127,7 @@ class Reflector:
         self._current = False
         self._incomplete = 0
         self._live_since: float | None = None
+        self._doubtful = False
         self.version = 0
         """How far we have come."""
         self.heard_at: float | None = None
@@ -244,7 +245,24 @@ class Reflector:
         return Outcome.UNSUPPORTED
 
     async def _watch(self) -> Outcome:
-        return await self._follow(None)
+        if self._doubtful:
+            await self._check_history()
+        self._doubtful = True
+        outcome = await self._follow(None)
+        self._doubtful = (
+            outcome is not Outcome.ENDED or self.heard_at is None or self.heard_at < (self._live_since or 0.0)
+        )
+        return outcome
+
+    async def _check_history(self) -> None:
+        """A watch from a version that is yet to come is not refused, it is silent, and so hides a restored backup."""
+        answer = await self._rest.list(
+            self._info, namespace=self._namespace, query=[("limit", "1")], accept=self._parser.projection.of_list
+        )
+        now = version_number(split_list(answer)[0].resource_version)
+        if now < self.version:
+            self._log.warning(_WENT_BACK, had=self.version, now=now)
+            raise _HistoryChanged(f"the server is at version {now}, we are at {self.version}")
 
     async def _follow(self, incoming: Incoming | None) -> Outcome:
         """Opens a watch and takes what it says until it ends; with ``incoming``, what there is comes first."""

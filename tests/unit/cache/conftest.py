@@ -165,8 +165,8 @@ class FakeServer:
     def watching(self) -> int:
         return len(self._streams)
 
-    def calls(self, kind: Literal["list", "watch", "stream"]) -> list[dict[str, str]]:
-        """The queries of all lists, of all watches from a version, or of all streaming lists."""
+    def calls(self, kind: Literal["list", "watch", "stream", "probe"]) -> list[dict[str, str]]:
+        """The queries of all lists, watches from a version, streaming lists, or questions for the newest version."""
         queries = [dict(request.query) for request in self.requests if request.method == "GET"]
         return [query for query in queries if _kind_of(query) == kind]
 
@@ -314,7 +314,7 @@ class FakeServer:
 
 def _kind_of(query: dict[str, str]) -> str:
     if "watch" not in query:
-        return "list"
+        return "probe" if query.get("limit") == "1" else "list"
     return "stream" if "sendInitialEvents" in query else "watch"
 
 

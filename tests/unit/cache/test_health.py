@@ -158,7 +158,7 @@ def test_an_error_of_our_own_is_logged_and_the_watch_goes_on(
     run(main())
 
 
-@pytest.mark.parametrize("how", ["event", "bookmark", "list", "refusal"])
+@pytest.mark.parametrize("how", ["event", "bookmark", "list", "refusal", "silence", "break"])
 def test_a_server_that_was_restored_from_a_backup_is_named_and_read_anew(
     run: RunVirtually, world: World, widget: type[Widget], how: str
 ) -> None:
@@ -181,6 +181,13 @@ def test_a_server_that_was_restored_from_a_backup_is_named_and_read_anew(
                     world.server.end_watches()
                     await asyncio.sleep(5)
                     world.server.reachable = True
+                case "silence":
+                    world.server.put_silently("b")
+                    await asyncio.sleep(250)
+                    assert len(world.server.calls("probe")) >= 1
+                case "break":
+                    world.server.put_silently("b")
+                    world.server.end_watches(TransportError("reset", may_be_applied=False))
                 case "refusal":
                     world.server.put_silently("b")
                     world.server.refuse_the_future = True
