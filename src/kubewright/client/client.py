@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
-from kubewright.api import Clock, Model, Resource, SystemClock, Unstructured, resource_info
+from kubewright.api import Clock, Forbidden, Model, Resource, SystemClock, Unstructured, resource_info
 from kubewright.client.discovery import Discovery
 from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import MergePatch
@@ -16,7 +16,7 @@ from kubewright.client.pod_streams import PodStreams
 from kubewright.client.requests import WriteOptions, namespace_of
 from kubewright.client.rest import Deleted, RestClient, Written
 from kubewright.client.subresource import Subresource
-from kubewright.client.transport import Transport, TransportError
+from kubewright.client.transport import CredentialError, Transport, TransportError
 from kubewright.client.writer import Writer
 from kubewright.telemetry import Log
 
@@ -70,7 +70,8 @@ class Client(Writer, PodStreams):
 
         Without it: of what ``KUBECONFIG`` names, else of the cluster that this pod runs in, else of ``~/.kube/config``.
         Raises `KubeconfigError` and `ConfigError`, which name the file and field, or say that no cluster is configured
-        and what to do, and `TransportError` where no API server answers.
+        and what to do, `CredentialError` where there is no credential to be had, and `TransportError` where no API server
+        answers.
         """
         from kubewright.client.kubeconfig import load  # noqa: PLC0415 - loads YAML, which the embedded cluster does without
 
@@ -80,7 +81,10 @@ class Client(Writer, PodStreams):
         client = cls(transport, field_manager=field_manager, clock=clock, user_agent=user_agent, log=log)
         try:
             try:
-                await client.rest.version()
+                with suppress(Forbidden):  # it is there, and what may be done will show
+                    await client.rest.version()
+            except CredentialError:
+                raise
             except TransportError as error:
                 raise TransportError(
                     f"no API server answers at {config.server} (the cluster of {config.source}): {error}. Is the cluster "

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
-from kubewright.api import ObjectMeta
-from kubewright.client import Client, TransportError
+from kubewright.api import NotFound, ObjectMeta
+from kubewright.client import Client, CredentialError, TransportError
 from kubewright.client.kubeconfig import KubeconfigError
 from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.kinds import core_v1
@@ -29,8 +31,11 @@ users:
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Path:
-    file = tmp_path / "config"
-    file.write_text(KUBECONFIG)
+    return write(tmp_path / "config", KUBECONFIG)
+
+
+def write(file: Path, text: str) -> Path:
+    file.write_text(text)
     return file
 
 
@@ -74,3 +79,25 @@ async def test_no_cluster_is_an_error_that_says_what_to_do(tmp_path: Path, monke
     with pytest.raises(KubeconfigError, match=r"missing\.yaml"):
         async with Client.connect(kubeconfig=tmp_path / "missing.yaml"):
             raise AssertionError("there is no file")
+
+
+async def test_a_missing_credential_is_not_taken_for_a_missing_server(kubeconfig: Path) -> None:
+    plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, command: /nowhere/plugin, interactiveMode: Never}"
+    write(kubeconfig, KUBECONFIG.replace("token: t", plugin))
+    with pytest.raises(CredentialError, match="/nowhere/plugin"):
+        async with Client.connect(kubeconfig=kubeconfig):
+            raise AssertionError("there is no credential")
+
+
+async def test_a_server_that_does_not_tell_its_version_is_there_all_the_same(kubeconfig: Path) -> None:
+    async def refuse(_request: web.Request) -> web.Response:
+        status = {"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "no"}
+        return web.json_response(status, status=403)
+
+    application = web.Application()
+    application.router.add_get("/version", refuse)
+    async with TestServer(application) as server:
+        write(kubeconfig, KUBECONFIG.replace("http://127.0.0.1:1", str(server.make_url("")).rstrip("/")))
+        async with Client.connect(kubeconfig=kubeconfig) as client:
+            with pytest.raises(NotFound):
+                await client.get(core_v1.Namespace, "default")
