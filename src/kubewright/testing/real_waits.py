@@ -8,8 +8,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Protocol, cast, runtime_checkable
+
+from kubewright.testing.counted_threads import waiting_result
 
 __all__ = ["RealWait", "RefusesRealWaits", "refused"]
 
@@ -56,8 +59,8 @@ def refused() -> Iterator[None]:
         _users += 1
         if _users == 1:
             for owner, name, what in _TARGETS:
-                _originals.append((owner, name, owner.__dict__.get(name)))
-                setattr(owner, name, _guarded(owner, name, what))
+                _replace(owner, name, _guarded(owner, name, what))
+            _replace(Future, "result", waiting_result(Future.result))
     try:
         yield
     finally:
@@ -70,6 +73,11 @@ def refused() -> Iterator[None]:
                     else:
                         setattr(owner, name, original)
                 _originals.clear()
+
+
+def _replace(owner: Any, name: str, by: Callable[..., Any]) -> None:
+    _originals.append((owner, name, owner.__dict__.get(name)))
+    setattr(owner, name, by)
 
 
 def _guarded(owner: Any, name: str, what: str) -> Callable[..., Any]:
@@ -85,6 +93,8 @@ def _guarded(owner: Any, name: str, what: str) -> Callable[..., Any]:
         shown = ", ".join(repr(arg) for arg in (args if owner is time else args[1:]))
         wait = RealWait(f"{getattr(owner, '__name__', owner)}.{name}({shown}) on a loop in virtual time is {what}")
         loop.note(wait)
+        if owner is socket.socket:
+            args[0].close()  # nobody who made it expects this error
         raise wait
 
     guarded.__name__ = guarded.__qualname__ = name

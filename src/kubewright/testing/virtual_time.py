@@ -2,7 +2,8 @@
 
 Guarantees
     Callbacks run in the order of their virtual time and of their scheduling. While a thread works for the loop
-    (`asyncio.to_thread`, `loop.run_in_executor`), its clock stands still.
+    (`asyncio.to_thread`, `loop.run_in_executor`), its clock stands still, except where the thread waits for the loop by
+    ``asyncio.run_coroutine_threadsafe(…).result()``.
 
 Assumptions
     Everything else runs on the loop: no sockets, no threads of one's own, no other processes. The in-process cluster is
@@ -20,11 +21,12 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextvars import Context
 from itertools import count
 from typing import Any, TypeVar, TypeVarTuple
 
+from kubewright.testing.counted_threads import CountedThreads
 from kubewright.testing.real_waits import RealWait, refused
 
 __all__ = ["StillWaiting", "VirtualTimeLoop", "run_in_virtual_time"]
@@ -62,7 +64,7 @@ class _Jump(selectors.BaseSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is not None and timeout <= 0:
             return []
-        if self._loop.threads_at_work:
+        if self._loop.threads.at_work:
             self._loop.wait_for_a_thread()
         elif timeout is None:
             raise StillWaiting("nothing can wake this loop: every task waits for a thread, a socket or another task")
@@ -95,9 +97,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._now = 0.0
         self._woken = threading.Event()
         self._real_waits: list[RealWait] = []
-        self._pool: ThreadPoolExecutor | None = None
-        self.threads_at_work = 0
-        self.starts_thread = False
+        self.threads = CountedThreads(self._woken.set)
         super().__init__(_Jump(self))
         self._clock_resolution = 1e-9
         numbers = count()
@@ -137,17 +137,21 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     # threads that work for the loop
 
+    @property
+    def starts_thread(self) -> bool:
+        """Whether a thread that starts now is one that is counted."""
+        return self.threads.starting
+
     def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        if executor is None:
-            executor = self._pool = self._pool or ThreadPoolExecutor(thread_name_prefix="virtual-time")
-        self.threads_at_work += 1
-        self.starts_thread = True
+        threads = self.threads
+        threads.begin()
+        threads.starting = True
         try:
-            job = executor.submit(func, *args)
+            job = (executor or threads.pool).submit(threads.run, func, *args)
         finally:
-            self.starts_thread = False
+            threads.starting = False
         future = asyncio.wrap_future(job, loop=self)
-        job.add_done_callback(lambda _: self.is_closed() or self.call_soon_threadsafe(self._thread_ended))
+        job.add_done_callback(lambda _: self.is_closed() or self.call_soon_threadsafe(threads.end))
         return future
 
     def call_soon_threadsafe(
@@ -163,12 +167,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             raise RealWait(f"a thread has worked for {_THREAD_LIMIT:g} s and has not returned: what does it wait for?")
         self._woken.clear()
 
-    def _thread_ended(self) -> None:
-        self.threads_at_work -= 1
-
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ARG002 - as in asyncio
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self.threads.close()
 
 
 def run_in_virtual_time(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

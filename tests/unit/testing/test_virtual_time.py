@@ -69,3 +69,48 @@ def test_a_task_group_cancels_its_tasks_in_the_order_they_were_made() -> None:
         return order
 
     assert run_in_virtual_time(main) == list(range(8))
+
+
+def test_the_clock_stands_still_while_a_thread_works_for_the_loop() -> None:
+    async def main() -> tuple[int, float]:
+        async def tick() -> None:
+            while True:  # noqa: ASYNC110
+                await asyncio.sleep(1)
+
+        ticking = asyncio.create_task(tick())
+        await asyncio.sleep(0.5)
+        result = await asyncio.to_thread(_slow)
+        ticking.cancel()
+        return result, asyncio.get_running_loop().time()
+
+    assert run_in_virtual_time(main) == (7, 0.5)
+
+
+def test_a_thread_can_have_the_loop_do_something_and_wait_for_it() -> None:
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+
+        async def wait() -> float:
+            await asyncio.sleep(3600)
+            return loop.time()
+
+        return await asyncio.to_thread(lambda: asyncio.run_coroutine_threadsafe(wait(), loop).result(timeout=20))
+
+    assert run_in_virtual_time(main) == 3600
+
+
+def test_a_thread_that_is_not_waited_for_ends_with_the_loop() -> None:
+    ended: list[int] = []
+
+    async def main() -> None:
+        task = asyncio.create_task(asyncio.to_thread(lambda: ended.append(_slow())))
+        await asyncio.sleep(0)
+        task.cancel()
+
+    run_in_virtual_time(main)
+    assert ended == [7]
+
+
+def _slow() -> int:
+    time.sleep(0.02)
+    return 7
