@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from kubewright.testing.trace import Sent, Trace
 
 __all__ = ["FaultyTransport", "Traffic"]
 
+F = TypeVar("F")
 Latency = tuple[float, float]
 _NONE: Latency = (0.0, 0.0)
 _REASONS = {
@@ -67,69 +68,55 @@ class FaultyTransport:
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         sent, faults = self._leaves(request)
-        pause, after = self._pauses(sent, faults)
-        await self._way(pause)
-        for fault in faults:
-            match fault:
-                case Refuse():
-                    answer = _refusal(fault)
-                    break
-                case LoseRequest(unsure):
-                    self._say(sent, "! the request is lost")
-                    raise TransportError(f"{sent.call}: the connection broke (a test's fault)", may_be_applied=unsure)
-                case Crash("before"):
-                    await self._die(sent)
-                case StaleView(revision) if sent.call.verb == "list":
-                    request = exactly_at(request, revision)
-                case _:
-                    pass
+        await self._way(self._pause(sent, faults, "before"))
+        crash, lost = _first(faults, Crash), _first(faults, LoseRequest)
+        if crash is not None and (crash.when == "before" or lost is not None):
+            await self._die(sent)
+        if lost is not None:
+            self._say(sent, "! the request is lost")
+            raise TransportError(f"{sent.call}: the connection broke (a test's fault)", may_be_applied=lost.unsure)
+        refusal, stale = _first(faults, Refuse), _first(faults, StaleView)
+        if refusal is not None:
+            answer = _refusal(refusal)
         else:
-            answer = await self._inner.request(request)
-        for fault in faults:
-            match fault:
-                case Crash("after"):
-                    await self._die(sent)
-                case LoseAnswer():
-                    self._say(sent, f"! its answer is lost: {answer.status}", answer.body)
-                    raise TransportError(f"{sent.call}: the connection broke (a test's fault)", may_be_applied=True)
-                case _:
-                    pass
+            answer = await self._inner.request(request if stale is None else exactly_at(request, stale.revision))
+        if crash is not None:
+            await self._die(sent)
+        if _first(faults, LoseAnswer) is not None:
+            self._say(sent, f"! its answer is lost: {answer.status}", answer.body)
+            raise TransportError(f"{sent.call}: the connection broke (a test's fault)", may_be_applied=True)
         sent.status, sent.answer = answer.status, answer.body
-        await self._way(after)
+        await self._way(self._pause(sent, faults, "after"))
         self._say(sent, f"-> {answer.status}", answer.body)
         return answer
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[StreamingResponse]:
         sent, faults = self._leaves(request)
-        pause, after = self._pauses(sent, faults)
-        await self._way(pause)
-        hold, head = 0.0, b""
-        for fault in faults:
-            match fault:
-                case Refuse():
-                    answer = _refusal(fault)
-                    sent.status = answer.status
-                    self._say(sent, f"-> {answer.status}", answer.body)
-                    yield StreamingResponse(answer.status, answer.headers, _whole(answer.body))
-                    return
-                case LoseRequest() | LoseAnswer():
-                    self._say(sent, "! the request is lost")
-                    raise TransportError(f"{sent.call}: the connection broke (a test's fault)", may_be_applied=False)
-                case Crash():
-                    await self._die(sent)
-                case StaleView(revision, lag) if sent.call.verb == "watch":
-                    request, head = await starting_at(self._inner, request, revision)
-                    hold = lag
-                case _:
-                    pass
+        await self._way(self._pause(sent, faults, "before"))
+        if _first(faults, Crash) is not None:
+            await self._die(sent)
+        if _first(faults, LoseRequest) is not None or _first(faults, LoseAnswer) is not None:
+            self._say(sent, "! the request is lost")
+            raise TransportError(f"{sent.call}: the connection broke (a test's fault)", may_be_applied=False)
+        refusal, stale = _first(faults, Refuse), _first(faults, StaleView)
+        if refusal is not None:
+            answer = _refusal(refusal)
+            sent.status = answer.status
+            self._say(sent, f"-> {answer.status}", answer.body)
+            yield StreamingResponse(answer.status, answer.headers, _whole(answer.body))
+            return
+        head = b""
+        if stale is not None:
+            request, head = await starting_at(self._inner, request, stale.revision)
         async with self._inner.stream(request) as response:
             sent.status = response.status
-            await self._way(after)
+            await self._way(self._pause(sent, faults, "after"))
             self._say(sent, f"-> {response.status}")
             if sent.call.verb != "watch" or response.status != 200:
                 yield response
                 return
+            hold = 0.0 if stale is None else stale.lag
             watch = WatchFaults(response.chunks, self._traffic, sent, hold=hold, head=head)
             try:
                 yield StreamingResponse(response.status, response.headers, self._while_alive(watch.chunks()))
@@ -164,14 +151,14 @@ class FaultyTransport:
             faults = [fault for fault in faults if not isinstance(fault, StaleView)]
         return sent, faults
 
-    def _pauses(self, sent: Sent, faults: list[RequestFault]) -> Latency:
-        before, after = _NONE
-        if self._traffic.latency != _NONE:
-            before, after = self._traffic.faults.latency(sent.number, self._traffic.latency)
-        for fault in faults:
-            if isinstance(fault, Delay):
-                before, after = before + fault.before, after + fault.after
-        return before, after
+    def _pause(self, sent: Sent, faults: list[RequestFault], leg: Literal["before", "after"]) -> float:
+        """Seconds to the server, or back from it."""
+        traffic = self._traffic
+        seconds = 0.0
+        if traffic.latency != _NONE:
+            seconds = traffic.faults.latency(sent.number, traffic.latency)[0 if leg == "before" else 1]
+        delays = [fault for fault in faults if isinstance(fault, Delay)]
+        return seconds + sum(fault.before if leg == "before" else fault.after for fault in delays)
 
     async def _way(self, seconds: float) -> None:
         if seconds > 0:
@@ -193,6 +180,10 @@ class FaultyTransport:
 
     def _say(self, sent: Sent, what: str, body: bytes = b"") -> None:
         self._traffic.trace.add(f"#{sent.number}", what, body)
+
+
+def _first(faults: list[RequestFault], kind: type[F]) -> F | None:
+    return next((fault for fault in faults if isinstance(fault, kind)), None)
 
 
 def _refusal(fault: Refuse) -> HttpResponse:
