@@ -1,20 +1,43 @@
 """From events to runs: sources, the work queue, workers and what a run may do.
 
 Start with `ControllerSpec` (what a controller is) and `Controller` (one at work); `Context` is what a reconciler gets.
+What wakes a controller is in `watches`, `sources` and `predicates`.
 """
 
+from kubewright.controller.backoff import Backoff
+from kubewright.controller.blocking import BlockingContext
 from kubewright.controller.context import Context, NotDeclared
 from kubewright.controller.controller import Controller
 from kubewright.controller.outcome import Requeue, Result, TerminalError
-from kubewright.controller.predicates import Predicate, any_change, default_predicate, edited
-from kubewright.controller.backoff import Backoff
+from kubewright.controller.pausing import PAUSED
+from kubewright.controller.predicates import (
+    Predicate,
+    annotations_changed,
+    any_change,
+    appeared,
+    changed,
+    default_predicate,
+    deletion,
+    edited,
+    finalizers_changed,
+    generation_changed,
+    labels_changed,
+    predicate,
+    resource_version_changed,
+    selected,
+)
 from kubewright.controller.queue import Priority, QueueClosed, QueueStatistics, WorkQueue
 from kubewright.controller.request import Request
+from kubewright.controller.sources import Channel, Source, SourceContext, Wake, cron, every
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec, Reconciler
-from kubewright.controller.watches import Mapper, Watch, owned_by, owner_label
+from kubewright.controller.threads import RunEnded
+from kubewright.controller.watches import Mapper, Watch, any_owner, owner, owner_label
 
 __all__ = [
+    "PAUSED",
     "Backoff",
+    "BlockingContext",
+    "Channel",
     "Context",
     "Controller",
     "ControllerSpec",
@@ -29,12 +52,29 @@ __all__ = [
     "Request",
     "Requeue",
     "Result",
+    "RunEnded",
+    "Source",
+    "SourceContext",
     "TerminalError",
+    "Wake",
     "Watch",
     "WorkQueue",
+    "annotations_changed",
     "any_change",
+    "any_owner",
+    "appeared",
+    "changed",
+    "cron",
     "default_predicate",
+    "deletion",
     "edited",
-    "owned_by",
+    "every",
+    "finalizers_changed",
+    "generation_changed",
+    "labels_changed",
+    "owner",
     "owner_label",
+    "predicate",
+    "resource_version_changed",
+    "selected",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
-from typing import TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, TypeVarTuple, cast
 
 from kubewright.api import (
     AlreadyExists,
@@ -25,6 +25,13 @@ from kubewright.client import Client
 from kubewright.controller.request import Request
 from kubewright.controller.writes import AppliedIntents, IntentKey, intent_key, intent_of
 from kubewright.telemetry import Log
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
+
+    S_co = TypeVarWithDefault("S_co", covariant=True, default=object)
+else:
+    S_co = TypeVar("S_co", covariant=True)
 
 __all__ = ["Context", "NotDeclared", "RunEnvironment"]
 
@@ -57,6 +64,8 @@ class RunEnvironment:
         self.cache = cache
         self.clock = clock
         self.applied = applied
+        self.state: object = None
+        """What the operator's ``lifespan`` gave."""
         dispensable = set(optional)
         self._informers = {
             resource_info(kind).gvk: cache.informer(kind, optional=kind in dispensable) for kind in kinds
@@ -74,8 +83,8 @@ class RunEnvironment:
         return cast("Informer[R]", found)
 
 
-class Context:
-    """One run for one object.
+class Context(Generic[S_co]):
+    """One run for one object; ``Context[Clients]`` where the operator's ``lifespan`` gives ``Clients``.
 
     Reads come from the cache and see the run's own writes. `apply` sends nothing when nothing would change. Only
     `apply_all`, or leaving `owned` without an exception, says that the set of applied objects is complete, so that
@@ -99,6 +108,11 @@ class Context:
     def client(self) -> Client:
         """The live client, for reads that must not come from the cache and for kinds that were not declared."""
         return self._env.client
+
+    @property
+    def state(self) -> S_co:
+        """What the operator's ``lifespan`` gave: one for all runs, which use it side by side."""
+        return cast("S_co", self._env.state)
 
     def now(self) -> datetime:
         return self._env.clock.now()
@@ -128,7 +142,7 @@ class Context:
                 f"{describe(obj)} is the object being reconciled and can't own itself: its status is written when the run "
                 "ends; to change its spec use ctx.client.edit"
             )
-        set_controller(obj, self._obj)
+        self._own(obj)
         intent = intent_of(obj)
         self.applied.add(intent.key)
         informer = self._env.informer(kind)
@@ -172,7 +186,7 @@ class Context:
         present = self._env.informer(kind).get(obj.namespace, obj.name)
         if present is not None:
             return present
-        set_controller(obj, self._obj)
+        self._own(obj)
         try:
             return await self.client.create(obj)
         except AlreadyExists:
@@ -217,6 +231,13 @@ class Context:
                 uid=obj.uid,
                 resource_version=obj.metadata.resource_version,
             )
+
+    def _own(self, obj: Resource) -> None:
+        if not self._obj.uid:
+            raise ValueError(
+                f"{describe(self._obj)} is gone, so {describe(obj)} can't belong to it: see whether ctx.get finds it first"
+            )
+        set_controller(obj, self._obj)
 
     def _namespace(self, kind: type[Resource], namespace: str | None) -> str | None:
         return (namespace or self._obj.namespace) if resource_info(kind).namespaced else None

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
-from kubewright.cache import Cache, Event, Informer, InformerState
+from kubewright.cache import Cache, InformerState
 from kubewright.client import Client, TransportError
+from kubewright.controller.blocking import in_threads
 from kubewright.controller.context import RunEnvironment
 from kubewright.controller.failures import from_the_users_code, place
+from kubewright.controller.key_run import KeyRun
 from kubewright.controller.outcome import Result, TerminalError
-from kubewright.controller.predicates import Predicate, any_change, default_predicate
-from kubewright.controller.queue import Priority, QueueClosed, WorkQueue
+from kubewright.controller.pausing import PAUSED, is_paused
+from kubewright.controller.queue import QueueClosed, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.run import Run
 from kubewright.controller.spec import ControllerSpec
-from kubewright.controller.watches import Mapper, owned_by
+from kubewright.controller.threads import Threads
+from kubewright.controller.waking import Waking
 from kubewright.controller.writes import AppliedIntents
 from kubewright.telemetry import Log
 
@@ -47,75 +49,49 @@ class Controller(Generic[R]):
         field_manager: str,
     ) -> None:
         self.spec = spec
-        self.queue = WorkQueue(rng)
+        self.queue = WorkQueue(rng, backoff=spec.backoff)
         self._rng = rng
         self._log = log.bind(controller=spec.name, kind=resource_info(spec.kind).kind)
-        self._applied = AppliedIntents(field_manager)
-        env = RunEnvironment(
+        applied = AppliedIntents(field_manager)
+        self._env = env = RunEnvironment(
             name=spec.name,
-            kinds=spec.kinds,
+            kinds=spec.cached,
             optional=spec.optional,
             client=client,
             cache=cache,
             clock=clock,
-            applied=self._applied,
+            applied=applied,
         )
-        self._informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.kinds]
+        self._waking = Waking(
+            spec, env, cache=cache, queue=self.queue, applied=applied, clock=clock, rng=rng, log=self._log
+        )
         self._in_step = asyncio.Event()
-        for informer in self._informers:
+        for informer in self._waking.informers:
             informer.on_state(self._turned)
-        self._run = Run(spec, env)
-        self._subscribe(env)
+        self._threads = Threads(spec.name)
+        runs = KeyRun if spec.keys else Run
+        self._run: Run[R] = runs(in_threads(spec, self._threads), env)
+        self._primary = env.informer(spec.kind)
+        self._paused = dict[Request, str]()
 
-    def _subscribe(self, env: RunEnvironment) -> None:
-        info = resource_info(self.spec.kind)
-        predicate = self.spec.when or default_predicate(info)
-        env.informer(self.spec.kind).subscribe(self._primary_changed(predicate))
-        for kind in self.spec.owns:
-            env.informer(kind).subscribe(self._related_changed(owned_by(info), any_change))
-            env.informer(kind).subscribe(self._forget_deleted(resource_info(kind).qualified_plural))
-        for watch in self.spec.watches:
-            env.informer(watch.kind).subscribe(self._related_changed(watch.to, watch.predicate))
-
-    def _primary_changed(self, predicate: Predicate) -> Callable[[Event[Any]], None]:
-        def handle(event: Event[Any]) -> None:
-            if predicate(event):
-                namespace, name = event.key
-                priority = Priority.BACKGROUND if event.initial else Priority.EDIT
-                self.queue.add(Request(event.cluster, namespace or None, name), priority)
-
-        return handle
-
-    def _related_changed(self, to: Mapper, predicate: Predicate) -> Callable[[Event[Any]], None]:
-        def handle(event: Event[Any]) -> None:
-            if not predicate(event):
-                return
-            priority = Priority.BACKGROUND if event.initial else Priority.NORMAL
-            for obj in (event.old_obj, event.obj):
-                if obj is not None:
-                    for request in to(obj):
-                        if not isinstance(request, Request):
-                            raise TypeError(f"a watch's mapper gave {request!r}: it must give Requests")
-                        self.queue.add(request.of_cluster(event.cluster), priority)
-
-        return handle
-
-    def _forget_deleted(self, plural: str) -> Callable[[Event[Any]], None]:
-        def handle(event: Event[Any]) -> None:
-            if event.new is None:
-                namespace, name = event.key
-                self._applied.forget((plural, namespace, name))
-
-        return handle
+    def share(self, state: object) -> None:
+        """Makes ``state`` what runs find as `Context.state`; to be called before `run`."""
+        self._env.state = state
 
     async def run(self) -> None:
         """Works until `stop`. Cancellation ends the runs in flight."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for number in range(self.spec.workers):
-                    tasks.create_task(self._work(), name=f"{self.spec.name}-worker-{number}")
-        finally:
-            self.queue.close()
+        async with asyncio.TaskGroup() as tasks:
+            waking = tasks.create_task(self._waking.run(), name=f"{self.spec.name}-waking")
+            workers = [
+                tasks.create_task(self._work(), name=f"{self.spec.name}-worker-{number}")
+                for number in range(self.spec.workers)
+            ]
+            try:
+                await asyncio.wait(workers)
+            finally:
+                waking.cancel()
+                self.queue.close()
+                self._threads.close()
 
     def stop(self) -> None:
         """Starts nothing new; `run` returns when the runs in flight have ended."""
@@ -131,8 +107,16 @@ class Controller(Generic[R]):
         return await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
 
     async def settled(self) -> None:
-        """Waits until nothing runs and nothing is ready to run (delayed retries aside)."""
+        """Waits until all that happened was heard of, nothing runs and nothing is ready to run (delayed retries aside)."""
         await self.queue.idle()
+        while not self.is_idle:
+            await asyncio.sleep(0.01)  # a mapper that takes its time has yet to say whom it wakes
+            await self.queue.idle()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether `settled` would return at once."""
+        return self._waking.idle and self.queue.is_idle
 
     async def _work(self) -> None:
         while True:
@@ -152,7 +136,7 @@ class Controller(Generic[R]):
 
     def _turned(self, _state: InformerState) -> None:
         """Acting on a cache that lost its server would be acting on the past, so workers wait for all of them."""
-        if all(informer.in_step for informer in self._informers):
+        if all(informer.in_step for informer in self._waking.informers):
             self._in_step.set()
         else:
             self._in_step.clear()
@@ -160,6 +144,8 @@ class Controller(Generic[R]):
     async def _reconcile(self, request: Request) -> None:
         reconcile_id = f"{self._rng.getrandbits(64):016x}"
         log = self._log.bind(namespace=request.namespace, name=request.name, reconcile_id=reconcile_id)
+        if self._is_paused(request, log):
+            return
         try:
             result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
         except TerminalError as error:
@@ -179,13 +165,26 @@ class Controller(Generic[R]):
         else:
             self._succeeded(request, result)
 
+    def _is_paused(self, request: Request, log: Log) -> bool:
+        """Says so once, until the object is worked on again."""
+        entry = self._primary.entry(request.namespace, request.name)
+        if entry is None or not is_paused(entry):
+            if self._paused.pop(request, "") and entry is not None:
+                log.info("no longer paused")
+            return False
+        if self._paused.get(request) != entry.uid:
+            self._paused[request] = entry.uid
+            log.info("paused: left alone while its annotation says so", annotation=PAUSED)
+        self.queue.forget(request)
+        return True
+
     def _succeeded(self, request: Request, result: Result | None) -> None:
         if result is not None and result.requeue_after == 0:
             self.queue.retry(request)  # with back-off, or a reconciler that always wants more would run without a pause
             return
         self.queue.forget(request)
         if result is not None and result.requeue_after is not None:
-            self.queue.add_after(request, result.requeue_after)
+            self.queue.add_after(request, result.requeue_after, result.priority)
 
     def _failed(self, request: Request, error: BaseException, log: Log) -> None:
         delay = self.queue.retry(request)

@@ -6,6 +6,8 @@ import math
 
 from msgspec import Struct
 
+from kubewright.controller.queue import Priority
+
 __all__ = ["Requeue", "Result", "TerminalError"]
 
 
@@ -22,10 +24,15 @@ class Result(Struct, frozen=True, kw_only=True):
 
     requeue_after: float | None = None
     """Seconds from the end of this run; 0 asks for another run as soon as the back-off allows."""
+    priority: Priority = Priority.NORMAL
+    """The band in which that run waits for a worker once it is due; of no matter where ``requeue_after`` is 0, as the
+    back-off decides then."""
 
     def __post_init__(self) -> None:
         if self.requeue_after is not None:
             check_delay(self.requeue_after, what="requeue_after")
+        if not isinstance(self.priority, Priority):
+            raise TypeError(f"priority is {self.priority!r}: give a Priority, such as Priority.BACKGROUND")
 
 
 class Requeue(Exception):

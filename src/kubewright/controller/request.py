@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from kubewright.api import Resource
+
 __all__ = ["Request"]
 
 
@@ -13,6 +15,11 @@ class Request(Struct, frozen=True, order=True):
     cluster: str | None
     namespace: str | None
     name: str
+
+    @classmethod
+    def of(cls, obj: Resource, *, cluster: str | None = None) -> Request:
+        """The request that names ``obj``."""
+        return cls(cluster, obj.namespace or None, obj.name)
 
     def of_cluster(self, cluster: str | None) -> Request:
         """The same in ``cluster``, unless this names one already: mappers need not care where an object is."""

@@ -18,7 +18,7 @@ from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.status import StatusWriter
 from kubewright.telemetry import Log
 
-__all__ = ["Run"]
+__all__ = ["Run", "checked"]
 
 R = TypeVar("R", bound=Resource)
 
@@ -90,7 +90,7 @@ class Run(Generic[R]):
         before = self._status.snapshot(obj)
         try:
             async with self._time_limit():
-                result = _checked(await self._spec.reconcile(obj, ctx))
+                result = checked(await self._spec.reconcile(obj, ctx))
         except Requeue as again:
             await self._write_status(obj, before=before, raw=raw)
             return Result(requeue_after=again.after)
@@ -138,7 +138,7 @@ class Run(Generic[R]):
             raise
 
 
-def _checked(result: object) -> Result | None:
+def checked(result: object) -> Result | None:
     if result is None or isinstance(result, Result):
         return result
     raise TypeError(f"the reconciler returned {result!r}: it must return a Result or None")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from msgspec import Struct
 
 from kubewright.api import Resource, resource_info
+from kubewright.controller.backoff import Backoff
 from kubewright.controller.outcome import Result
 from kubewright.controller.predicates import Predicate
+from kubewright.controller.sources import Source
 from kubewright.controller.watches import Watch
 
 if TYPE_CHECKING:
@@ -26,36 +28,57 @@ class FinalizerSpec(Struct, Generic[R], frozen=True):
     """A clean-up step that runs before an object goes, and the finalizer that makes the server wait for it."""
 
     name: str
-    cleanup: Callable[[R, Context], Awaitable[None]]
+    cleanup: Callable[[R, Any], Any]
+    """Async, and called with a `Context`; with ``threads`` a plain function that is called with a `BlockingContext`."""
+    threads: bool = False
 
 
 class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     """One level-triggered loop: from an object of ``kind``, make the world match."""
 
     kind: type[R]
-    reconcile: Callable[[R, Context], Awaitable[Result | None]]
+    reconcile: Callable[[Any, Any], Any]
+    """Called with an object of ``kind``, with ``keys`` with a `Request`, and a `Context`, with ``threads`` a
+    `BlockingContext`."""
     name: str
     owns: tuple[type[Resource], ...] = ()
     watches: tuple[Watch[Any], ...] = ()
+    sources: tuple[Source, ...] = ()
     reads: tuple[type[Resource], ...] = ()
     finalizers: tuple[FinalizerSpec[R], ...] = ()
     when: Predicate | None = None
     workers: int = 4
     timeout: float = 300.0
+    backoff: Backoff = Backoff()
     prune: tuple[type[Resource], ...] = ()
+    threads: bool = False
+    """Whether ``reconcile`` is a plain function, to be run in a thread."""
+    keys: bool = False
+    """Whether ``reconcile`` gets requests rather than objects, also of objects that are gone."""
     while_deleting: bool = False
     """Whether ``reconcile`` also runs, after the clean-ups, for objects that are being deleted."""
 
     @property
     def kinds(self) -> list[type[Resource]]:
-        """Every kind whose objects the controller keeps in its cache, the primary one first, each once."""
-        kinds: list[type[Resource]] = [self.kind, *self.owns, *(watch.kind for watch in self.watches)]
-        kinds += [*self.reads, *self.prune]
-        return list({resource_info(kind).gvk: kind for kind in kinds}.values())
+        """Every kind of which the controller keeps something in its cache, the primary one first, each once."""
+        return _each_once([*self._whole, *(watch.kind for watch in self.watches)])
+
+    @property
+    def cached(self) -> list[type[Resource]]:
+        """The kinds whose objects can be read from the cache, the primary one first, each once."""
+        return _each_once([*self._whole, *(watch.kind for watch in self.watches if not watch.metadata_only)])
 
     @property
     def optional(self) -> list[type[Resource]]:
         """The kinds that are only watched, and may not be installed."""
-        needed = {resource_info(kind).gvk for kind in (self.kind, *self.owns, *self.reads, *self.prune)}
+        needed = {resource_info(kind).gvk for kind in self._whole}
         needed |= {resource_info(watch.kind).gvk for watch in self.watches if not watch.optional}
         return [watch.kind for watch in self.watches if resource_info(watch.kind).gvk not in needed]
+
+    @property
+    def _whole(self) -> list[type[Resource]]:
+        return [self.kind, *self.owns, *self.reads, *self.prune]
+
+
+def _each_once(kinds: list[type[Resource]]) -> list[type[Resource]]:
+    return list({resource_info(kind).gvk: kind for kind in kinds}.values())

@@ -2,52 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from kubewright.api import Resource, ResourceInfo, controller_of
+from kubewright.api import OwnerReference, Resource, ResourceInfo, resource_info
 from kubewright.controller.predicates import Predicate, any_change
 from kubewright.controller.request import Request
 
-__all__ = ["Mapper", "Watch", "owned_by", "owner_label"]
+__all__ = ["Mapper", "MetadataMapper", "Watch", "any_owner", "is_async", "owner", "owner_label"]
 
 R = TypeVar("R", bound=Resource)
 
-Mapper = Callable[[Any], Iterable[Request]]
-"""From a watched object to the requests it wakes; called for an object as it was and as it is."""
+Mapper: TypeAlias = Callable[[R], Iterable[Request] | Awaitable[Iterable[Request]]]
+"""From a watched object to the requests it wakes; called for an object as it was and as it is.
+
+A plain function is called at once and must be quick. An ``async def`` function may take its time, to ask the server for
+instance: meanwhile, what happens to one object becomes one change.
+"""
 
 
 class Watch(Struct, Generic[R], frozen=True):
     """Objects of ``kind`` wake the requests that ``to`` names. Watching implies that the kind may be read.
 
     An ``optional`` kind may not be installed: the controller works without it, and hears of its objects once it is.
+
+    With ``metadata_only``, the server sends and the cache holds nothing else: for kinds that are many or large, such as
+    Secrets. ``to`` then gets a plain `Resource`, which has metadata and no other field; of ``kind`` itself nothing can be
+    read from the cache, unless the controller declares it elsewhere too.
     """
 
     kind: type[R]
-    to: Mapper
+    to: Callable[[R], Iterable[Request] | Awaitable[Iterable[Request]]]
     predicate: Predicate = any_change
     optional: bool = False
+    metadata_only: bool = False
 
 
-def owner_label(key: str) -> Mapper:
-    """The label ``key`` holds the primary object's name; both are in one namespace."""
+def is_async(mapper: Callable[..., object]) -> bool:
+    """Whether calling it gives something to await."""
+    return inspect.iscoroutinefunction(mapper) or inspect.iscoroutinefunction(getattr(mapper, "__call__", None))  # noqa: B004 - an object's
+
+
+class MetadataMapper:
+    """A mapper that looks at metadata only; nothing else of the object is decoded for it."""
+
+    def __init__(self, requests: Callable[[Resource], Iterable[Request]]) -> None:
+        self._requests = requests
+
+    def __call__(self, obj: Resource) -> Iterable[Request]:
+        return self._requests(obj)
+
+
+def owner_label(key: str) -> MetadataMapper:
+    """The label ``key`` holds the primary object's name; both are in one namespace, or the primary one is in none."""
 
     def to(obj: Resource) -> Iterable[Request]:
         name = (obj.metadata.labels or {}).get(key)
         return [Request(None, obj.namespace, name)] if name else []
 
-    return to
+    return MetadataMapper(to)
 
 
-def owned_by(info: ResourceInfo) -> Mapper:
-    """The controller owner, where it is of the kind that ``info`` describes, whatever its version."""
+def owner(kind: type[Resource]) -> MetadataMapper:
+    """The owner that is marked as the controller, where it is of ``kind``, whatever its version."""
+    return _owners(resource_info(kind), lambda reference: bool(reference.controller))
 
+
+def any_owner(kind: type[Resource]) -> MetadataMapper:
+    """All owners of ``kind``, whatever its version, the controller among them."""
+    return _owners(resource_info(kind), lambda _reference: True)
+
+
+def _owners(info: ResourceInfo, counts: Callable[[OwnerReference], bool]) -> MetadataMapper:
     def to(obj: Resource) -> Iterable[Request]:
-        owner = controller_of(obj.metadata)
-        if owner is None or owner.kind != info.kind or owner.api_version.rpartition("/")[0] != info.group:
-            return []
-        return [Request(None, obj.namespace if info.namespaced else None, owner.name)]
+        return [
+            Request(None, obj.namespace if info.namespaced else None, reference.name)
+            for reference in obj.metadata.owner_references or ()
+            if counts(reference)
+            and reference.kind == info.kind
+            and reference.api_version.rpartition("/")[0] == info.group
+        ]
 
-    return to
+    return MetadataMapper(to)

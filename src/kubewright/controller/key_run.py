@@ -1,0 +1,46 @@
+"""`KeyRun`: a run for those who reconcile keys. They get the request itself, whether there is an object or not."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from kubewright.api import DecodeError, Resource, decode_what_fits
+from kubewright.controller.context import Context
+from kubewright.controller.outcome import Requeue, Result
+from kubewright.controller.pruning import prune
+from kubewright.controller.request import Request
+from kubewright.controller.run import Run, checked
+from kubewright.telemetry import Log
+
+__all__ = ["KeyRun"]
+
+R = TypeVar("R", bound=Resource)
+
+
+class KeyRun(Run[R]):
+    """Calls the reconciler with each request. It adds no finalizers and writes no status; pruning works as always."""
+
+    async def __call__(self, request: Request, *, log: Log, reconcile_id: str, attempt: int) -> Result | None:
+        obj = self._named(request)
+        ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
+        try:
+            async with self._time_limit():
+                result = checked(await self._spec.reconcile(request, ctx))
+        except Requeue as again:
+            return Result(requeue_after=again.after)
+        if ctx.complete and self._is_current(obj):
+            await prune(self._spec, self._env, obj, ctx)
+        return result
+
+    def _named(self, request: Request) -> R:
+        """The object, as far as it fits its class; of one that is gone, what the request says of it."""
+        raw = self._informer.raw(request.namespace, request.name)
+        if raw is not None:
+            try:
+                return decode_what_fits(raw, self._spec.kind)
+            except DecodeError:
+                pass  # the reconciler will hear of it when it reads the object
+        metadata = {"name": request.name, "namespace": request.namespace}
+        return decode_what_fits(msgspec.json.encode({"metadata": metadata}), self._spec.kind)

@@ -1,0 +1,217 @@
+"""`Waking`: from what happens, to objects of the server and elsewhere, to requests in a controller's queue."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any
+
+from kubewright.api import Clock, Resource, decode, resource_info
+from kubewright.cache import METADATA, Cache, Entry, Event, Feed, Informer
+from kubewright.controller.backoff import Backoff
+from kubewright.controller.context import RunEnvironment
+from kubewright.controller.pausing import pause_turned
+from kubewright.controller.predicates import Predicate, default_predicate
+from kubewright.controller.queue import Priority, WorkQueue
+from kubewright.controller.request import Request
+from kubewright.controller.sources import Source, SourceContext, Wake, follow
+from kubewright.controller.spec import ControllerSpec
+from kubewright.controller.watches import MetadataMapper, Watch, is_async, owner
+from kubewright.controller.writes import AppliedIntents
+from kubewright.telemetry import Log
+
+__all__ = ["Waking"]
+
+_TRIES = 5
+"""How often an asynchronous mapper is called for one event before the event is given up."""
+
+
+class Waking:
+    """What wakes one controller.
+
+    Guarantees: whatever a predicate, a mapper or a source raises is logged, and keeps nothing else from being heard of.
+    A request that fails because of what its object said is forgiven its failures once somebody edits the object.
+    """
+
+    def __init__(
+        self,
+        spec: ControllerSpec[Any],
+        env: RunEnvironment,
+        *,
+        cache: Cache,
+        queue: WorkQueue,
+        applied: AppliedIntents,
+        clock: Clock,
+        rng: random.Random,
+        log: Log,
+    ) -> None:
+        self._spec = spec
+        self._info = resource_info(spec.kind)
+        self._cluster = cache.cluster
+        self._queue = queue
+        self._applied = applied
+        self._rng = rng
+        self._log = log
+        self._clock = clock
+        self._primary = env.informer(spec.kind)
+        self._later: list[tuple[Watch[Any], Informer[Any]]] = []
+        self._feeds: list[Feed[Any]] = []
+        self._mapping = 0
+        self.informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.cached]
+        """All that the controller relies on."""
+        self._subscribe(env, cache)
+
+    def _subscribe(self, env: RunEnvironment, cache: Cache) -> None:
+        self._primary.subscribe(self._primary_changed(self._spec.when or default_predicate(self._info)))
+        for kind in self._spec.owns:
+            informer = env.informer(kind)
+            informer.subscribe(self._related_changed(Watch(kind, to=owner(self._spec.kind))))
+            informer.subscribe(self._forget_deleted(resource_info(kind).qualified_plural))
+        for watch in self._spec.watches:
+            if watch.metadata_only:
+                watched = cache.informer(watch.kind, projection=METADATA, optional=watch.optional)
+                self.informers.append(watched)
+            else:
+                watched = env.informer(watch.kind)
+            if is_async(watch.to):
+                self._later.append((watch, watched))
+            else:
+                watched.subscribe(self._related_changed(watch))
+
+    async def run(self) -> None:
+        """Follows sources, and calls mappers that take their time, for ever."""
+        around = SourceContext(clock=self._clock, log=self._log, requests=self._all)
+        async with asyncio.TaskGroup() as tasks:
+            for source in self._spec.sources:
+                tasks.create_task(self._follow(source, around), name=f"{self._spec.name}-source")
+            for watch, informer in self._later:
+                tasks.create_task(self._map(watch, informer), name=f"{self._spec.name}-mapper")
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was seen has been mapped."""
+        return not self._mapping and not any(self._feeds)
+
+    # objects of the kind itself
+
+    def _primary_changed(self, predicate: Predicate) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if not (predicate(event) or pause_turned(event)):
+                return
+            namespace, name = event.key
+            request = Request(event.cluster, namespace or None, name)
+            old, new = event.old_entry, event.new_entry
+            if old is None or new is None or old.generation != new.generation:
+                self._queue.forget(request)
+            self._queue.add(request, Priority.BACKGROUND if event.initial else Priority.EDIT)
+
+        return handle
+
+    def _all(self) -> list[Request]:
+        return [Request(self._cluster, entry.namespace or None, entry.name) for entry in self._primary.entries()]
+
+    # objects of other kinds
+
+    def _related_changed(self, watch: Watch[Any]) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if watch.predicate(event):
+                for obj in _states(watch, event):
+                    self._take(_mapped(watch.to(obj)), event)
+
+        return handle
+
+    async def _map(self, watch: Watch[Any], informer: Informer[Any]) -> None:
+        with informer.feed() as feed:
+            self._feeds.append(feed)
+            async for event in feed:
+                self._mapping += 1
+                try:
+                    await self._map_one(watch, event)
+                finally:
+                    self._mapping -= 1
+
+    async def _map_one(self, watch: Watch[Any], event: Event[Any]) -> None:
+        backoff = Backoff(first=0.1, longest=10)
+        for failures in range(1, _TRIES + 1):
+            try:
+                if watch.predicate(event):
+                    for obj in _states(watch, event):
+                        requests = watch.to(obj)
+                        self._take(await requests if isinstance(requests, Awaitable) else requests, event)
+            except Exception:  # often the server's; the next try may go well
+                if failures == _TRIES:
+                    self._log.exception("a mapper failed; its event is given up", watched=event.key[1])
+                    return
+                delay = backoff.delay(failures, self._rng)
+                self._log.warning("a mapper failed", watched=event.key[1], retry_in=round(delay, 3), exc_info=True)
+                await asyncio.sleep(delay)
+            else:
+                return
+
+    def _take(self, requests: Iterable[object], event: Event[Any]) -> None:
+        priority = Priority.BACKGROUND if event.initial else Priority.NORMAL
+        for request in requests:
+            self._queue.add(self._checked(request, "a watch's mapper").of_cluster(event.cluster), priority)
+
+    def _forget_deleted(self, plural: str) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if event.new is None:
+                namespace, name = event.key
+                self._applied.forget((plural, namespace, name))
+
+        return handle
+
+    # what does not come from the server
+
+    async def _follow(self, source: Source, around: SourceContext) -> None:
+        def wake(item: object) -> None:
+            wanted: object = item
+            if isinstance(item, Wake):
+                wanted = item.request
+            elif isinstance(item, self._spec.kind):
+                wanted = Request.of(item)
+            try:
+                request = self._checked(wanted, "a source")
+            except (TypeError, ValueError) as error:  # what else it gives is worth hearing of
+                self._log.error("a source gave what is no request", error=str(error))
+                return
+            priority = item.priority if isinstance(item, Wake) else Priority.NORMAL
+            self._queue.add(request.of_cluster(self._cluster), priority)
+
+        await follow(source, around, wake, rng=self._rng)
+
+    def _checked(self, request: object, giver: str) -> Request:
+        if not isinstance(request, Request):
+            raise TypeError(f"{giver} gave {request!r}: it must give Requests")
+        if self._info.namespaced:
+            if not request.namespace:
+                raise ValueError(f"{giver} gave {request!r} without a namespace, and {self._info.kind} has namespaces")
+            return request
+        return request if request.namespace is None else Request(request.cluster, None, request.name)
+
+
+def _states(watch: Watch[Any], event: Event[Any]) -> Iterator[Resource]:
+    """The object before and after, as what the mapper is promised."""
+    change = event.change
+    if watch.metadata_only or isinstance(watch.to, MetadataMapper):
+        for entry in (change.old, change.new):
+            if entry is not None:
+                yield _metadata_of(entry)
+        return
+    if (old := event.old_obj) is not None:
+        yield old
+    if change.new is not None:
+        yield event.obj
+
+
+def _metadata_of(entry: Entry) -> Resource:
+    return decode(entry.raw, Resource)
+
+
+def _mapped(requests: Iterable[object] | Awaitable[object]) -> Iterable[object]:
+    if isinstance(requests, Awaitable):
+        if asyncio.iscoroutine(requests):
+            requests.close()
+        raise TypeError("a watch's mapper gave something to await: define it with `async def`")
+    return requests
