@@ -82,10 +82,12 @@ class Controller(Generic[R]):
         """Works until `stop`. Cancellation ends the runs in flight."""
         async with asyncio.TaskGroup() as tasks:
             waking = tasks.create_task(self._waking.run(), name=f"{self.spec.name}-waking")
-            workers = [
+            workers: list[asyncio.Task[Any]] = [
                 tasks.create_task(self._work(), name=f"{self.spec.name}-worker-{number}")
                 for number in range(self.spec.workers)
             ]
+            if not workers:  # then runs are whoever's that calls `reconcile`
+                workers = [tasks.create_task(asyncio.Event().wait(), name=f"{self.spec.name}-no-worker")]
             try:
                 await asyncio.wait(workers)
             finally:
