@@ -10,6 +10,7 @@ from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
 from kubewright.cache import Cache, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
+from kubewright.controller.children import may_be_deleted
 from kubewright.controller.context import RunEnvironment
 from kubewright.controller.failures import from_the_users_code, place
 from kubewright.controller.key_run import KeyRun
@@ -57,6 +58,7 @@ class Controller(Generic[R]):
             name=spec.name,
             kinds=spec.cached,
             optional=spec.optional,
+            may_be_deleted=may_be_deleted(spec),
             client=client,
             cache=cache,
             clock=clock,
@@ -82,7 +84,7 @@ class Controller(Generic[R]):
         """Works until `stop`. Cancellation ends the runs in flight."""
         async with asyncio.TaskGroup() as tasks:
             waking = tasks.create_task(self._waking.run(), name=f"{self.spec.name}-waking")
-            workers: list[asyncio.Task[Any]] = [
+            workers: list[asyncio.Task[object]] = [
                 tasks.create_task(self._work(), name=f"{self.spec.name}-worker-{number}")
                 for number in range(self.spec.workers)
             ]

@@ -80,6 +80,7 @@ class OperatorProcess:
     def crash(self) -> None:
         """Ends the running process at once, as a lost machine does; another one starts later."""
         self._crashed = True
+        self.crashes += 1
         if self._manager_task is not None:
             self._manager_task.cancel()
 
@@ -90,7 +91,6 @@ class OperatorProcess:
             if not self._crashed:
                 return
             self._crashed = False
-            self.crashes += 1
             self._traffic.trace.add("operator", f"has crashed and starts again in {self._restart_after:g} s")
             await asyncio.sleep(self._restart_after)
 

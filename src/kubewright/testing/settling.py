@@ -124,7 +124,7 @@ class Settling:
             queue = controller.queue
             if queue.failing:
                 return "\n".join(self._failure(controller, str(request)) for request in queue.failing[:5])
-            if not queue.is_idle:
+            if not controller.is_idle:
                 return f"controller {controller.spec.name} is at work: {len(queue)} requests wait"
         return None
 
