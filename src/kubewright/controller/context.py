@@ -22,6 +22,7 @@ from kubewright.api import (
 )
 from kubewright.cache import Cache, Informer
 from kubewright.client import Client
+from kubewright.controller.children import Children
 from kubewright.controller.request import Request
 from kubewright.controller.writes import AppliedIntents, IntentKey, intent_key, intent_of
 from kubewright.telemetry import Log
@@ -57,13 +58,15 @@ class RunEnvironment:
         clock: Clock,
         applied: AppliedIntents,
         optional: Iterable[type[Resource]] = (),
+        may_be_deleted: Iterable[type[Resource]] = (),
     ) -> None:
-        """``optional`` are those of ``kinds`` that may not be installed."""
+        """``optional`` are those of ``kinds`` that may not be installed; ``may_be_deleted`` as in `Children`."""
         self.name = name
         self.client = client
         self.cache = cache
         self.clock = clock
         self.applied = applied
+        self.may_be_deleted = tuple(may_be_deleted)
         self.state: object = None
         """What the operator's ``lifespan`` gave."""
         dispensable = set(optional)
@@ -108,6 +111,11 @@ class Context(Generic[S_co]):
     def client(self) -> Client:
         """The live client, for reads that must not come from the cache and for kinds that were not declared."""
         return self._env.client
+
+    @property
+    def children(self) -> Children:
+        """What this controller has applied for the object, in this run or an earlier one."""
+        return Children(self._env, self._obj)
 
     @property
     def state(self) -> S_co:

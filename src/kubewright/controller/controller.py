@@ -68,6 +68,7 @@ class Controller(Generic[R]):
             spec, env, cache=cache, queue=self.queue, applied=applied, clock=clock, rng=rng, log=self._log
         )
         self._in_step = asyncio.Event()
+        self._stopping = asyncio.Event()
         for informer in self._waking.informers:
             informer.on_state(self._turned)
         self._threads = Threads(spec.name)
@@ -91,7 +92,11 @@ class Controller(Generic[R]):
             if not workers:  # then runs are whoever's that calls `reconcile`
                 workers = [tasks.create_task(asyncio.Event().wait(), name=f"{self.spec.name}-no-worker")]
             try:
-                await asyncio.wait(workers)
+                if workers:
+                    await asyncio.wait(workers)
+                else:  # runs are asked for one by one, with `reconcile`
+                    self.queue.close()
+                    await self._stopping.wait()
             finally:
                 waking.cancel()
                 self.queue.close()
@@ -100,6 +105,7 @@ class Controller(Generic[R]):
     def stop(self) -> None:
         """Starts nothing new; `run` returns when the runs in flight have ended."""
         self.queue.close()
+        self._stopping.set()
 
     async def reconcile(self, request: Request) -> Result | None:
         """One run beside the queue, whose result and errors reach the caller: for tests and tools.

@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from kubewright.api import DecodeError, Resource, decode_what_fits
+from kubewright.controller.children import is_current
 from kubewright.controller.context import Context
 from kubewright.controller.outcome import Requeue, Result
 from kubewright.controller.pruning import prune
@@ -30,8 +31,8 @@ class KeyRun(Run[R]):
                 result = checked(await self._spec.reconcile(request, ctx))
         except Requeue as again:
             return Result(requeue_after=again.after)
-        if ctx.complete and self._is_current(obj):
-            await prune(self._spec, self._env, obj, ctx)
+        if ctx.complete and is_current(self._env, obj):
+            await prune(ctx)
         return result
 
     def _named(self, request: Request) -> R:

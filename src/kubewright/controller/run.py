@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from kubewright.api import JSON, ApiError, DecodeError, NotFound, Resource, decode_what_fits
 from kubewright.client import TransportError
+from kubewright.controller.children import is_current
 from kubewright.controller.context import Context, RunEnvironment
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
 from kubewright.controller.outcome import Requeue, Result
@@ -98,8 +99,8 @@ class Run(Generic[R]):
             await self._status_of_failed_run(obj, ctx, before=before, raw=raw)
             raise
         await self._write_status(obj, before=before, raw=raw)
-        if ctx.complete and self._is_current(obj):
-            await prune(self._spec, self._env, obj, ctx)
+        if ctx.complete and is_current(self._env, obj):
+            await prune(ctx)
         return result
 
     async def _write_status(self, obj: R, *, before: JSON, raw: bytes) -> None:
@@ -115,16 +116,6 @@ class Run(Generic[R]):
             await self._status.write(obj, before=before, raw=raw)
         except (ApiError, TransportError) as error:
             ctx.log.warning("status of the failed run was not written", error=str(error))
-
-    def _is_current(self, obj: R) -> bool:
-        """Whether what was reconciled still is what is wanted: nothing may be deleted in the name of an older state."""
-        now = self._informer.get(obj.namespace, obj.name)
-        return (
-            now is not None
-            and now.uid == obj.uid
-            and now.metadata.generation == obj.metadata.generation
-            and now.metadata.deletion_timestamp is None
-        )
 
     @asynccontextmanager
     async def _time_limit(self) -> AsyncIterator[None]:

@@ -1,0 +1,116 @@
+"""`Children`: what a controller has applied for one object, and may delete again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+
+from kubewright.api import Conflict, NotFound, Resource, resource_info
+from kubewright.cache import Entry
+from kubewright.client.requests import Propagation
+from kubewright.controller.spec import ControllerSpec
+from kubewright.controller.writes import IntentKey
+
+if TYPE_CHECKING:
+    from kubewright.controller.context import RunEnvironment
+
+__all__ = ["Child", "Children", "is_current", "may_be_deleted"]
+
+R = TypeVar("R", bound=Resource)
+
+_PRECIOUS = frozenset(
+    {
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "namespaces",
+        "secrets",
+        "customresourcedefinitions.apiextensions.k8s.io",
+    }
+)
+"""Losing one loses data: deleted only where the controller names the kind."""
+
+
+def may_be_deleted(spec: ControllerSpec[Any]) -> list[type[Resource]]:
+    """The kinds that a controller applies and, without being told each time, deletes."""
+    named = {resource_info(kind).gvk for kind in spec.prune}
+    infos = [(kind, resource_info(kind)) for kind in spec.owns]
+    return [kind for kind, info in infos if info.qualified_plural not in _PRECIOUS or info.gvk in named]
+
+
+def is_current(env: RunEnvironment, obj: Resource) -> bool:
+    """Whether what is reconciled still is what is wanted: nothing may be deleted in the name of an older state."""
+    now = env.informer(type(obj)).get(obj.namespace, obj.name)
+    return (
+        now is not None
+        and now.uid == obj.uid
+        and now.metadata.generation == obj.metadata.generation
+        and now.metadata.deletion_timestamp is None
+    )
+
+
+class Child(Struct, frozen=True):
+    """One object, as the cache has it."""
+
+    kind: type[Resource]
+    entry: Entry
+
+    @property
+    def key(self) -> IntentKey:
+        return resource_info(self.kind).qualified_plural, self.entry.namespace, self.entry.name
+
+    def __str__(self) -> str:
+        return f"{resource_info(self.kind).kind} {self.entry.name}"
+
+
+class Children:
+    """The objects whose controller is ``owner``, by UID, and whose fields this controller applied.
+
+    Only of kinds that may be deleted (`may_be_deleted`), and only while they are in step with the server.
+    """
+
+    def __init__(self, env: RunEnvironment, owner: Resource) -> None:
+        self._env = env
+        self._owner = owner
+
+    def __iter__(self) -> Iterator[Child]:
+        manager = self._env.applied.manager
+        for kind in self._env.may_be_deleted:
+            informer = self._env.informer(kind)
+            if not informer.live:
+                continue
+            for entry in informer.owned(self._owner.uid):
+                if entry.controller == self._owner.uid and entry.owned_by(manager) is not None:
+                    yield Child(kind, entry)
+
+    @property
+    def in_step(self) -> bool:
+        """Whether every kind is: otherwise there may be more than can be seen."""
+        return all(self._env.informer(kind).live for kind in self._env.may_be_deleted)
+
+    @property
+    def owner_is_current(self) -> bool:
+        return is_current(self._env, self._owner)
+
+    def is_there(self, child: Child) -> bool:
+        """Whether it still is, be it only until its finalizers have gone."""
+        entry = self._env.informer(child.kind).entry(child.entry.namespace, child.entry.name)
+        return entry is not None and entry.uid == child.entry.uid
+
+    async def delete(self, child: Child, *, propagation: Propagation | None = None) -> bool:
+        """Deletes it as it was seen. False where it was gone already, or has changed since: its event brings another run."""
+        entry = child.entry
+        self._env.applied.forget(child.key)
+        try:
+            await self._env.client.delete(
+                child.kind,
+                entry.name,
+                namespace=entry.namespace,
+                propagation=propagation,
+                uid=entry.uid,
+                resource_version=str(entry.resource_version),
+            )
+        except (NotFound, Conflict):
+            return False
+        return True
