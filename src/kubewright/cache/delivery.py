@@ -45,6 +45,7 @@ class Delivery(Generic[R]):
         self._subscribers: list[Callable[[Event[R]], None]] = []
         self._backlog: deque[_Backlog[R]] = deque()
         self._waiting = asyncio.Event()
+        self._draining = asyncio.Lock()
 
     def subscribe(self, handler: Callable[[Event[R]], None], present: Iterable[Change]) -> Callable[[], None]:
         """Tells ``handler`` of ``present`` and then of every change; returns what ends it."""
@@ -83,17 +84,20 @@ class Delivery(Generic[R]):
             await self.drain()
 
     async def drain(self) -> None:
-        while self._backlog:
-            first = self._backlog[0]
-            told = 0
-            for change in islice(first.changes, _SLICE):
-                told += 1
-                self._tell(change, initial=first.initial and change.old is None, to=first.to)
-            if told < _SLICE:
-                self._backlog.popleft()
-            if self._backlog:
-                await asyncio.sleep(0)
-        self._waiting.clear()
+        async with self._draining:  # two at once would take turns, and leave half as many to others
+            while self._backlog:
+                self._tell_slice(self._backlog[0])
+                if self._backlog:
+                    await asyncio.sleep(0)
+            self._waiting.clear()
+
+    def _tell_slice(self, first: _Backlog[R]) -> None:
+        told = 0
+        for change in islice(first.changes, _SLICE):
+            told += 1
+            self._tell(change, initial=first.initial and change.old is None, to=first.to)
+        if told < _SLICE:
+            self._backlog.popleft()
 
     def _append(self, backlog: _Backlog[R]) -> None:
         self._backlog.append(backlog)

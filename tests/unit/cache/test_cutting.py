@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubewright.api import Resource, Selector, resource, resource_info
@@ -34,6 +34,7 @@ NASTY = st.sampled_from(
 VALUES = st.one_of(NASTY, st.text(max_size=5), st.integers(), st.none())
 
 
+@settings(deadline=None)
 @given(
     before=st.dictionaries(st.sampled_from(["a", "annotations2", "b"]), VALUES),
     after=st.dictionaries(st.sampled_from(["x", "y"]), VALUES),
@@ -88,6 +89,7 @@ def test_what_many_objects_have_in_common_exists_once() -> None:
 LABELS = st.dictionaries(st.sampled_from(["a", "b", "example.com/c"]), st.sampled_from(["", "x", "xx", "1-2_3.4"]))
 
 
+@settings(deadline=None)
 @given(
     labels=st.lists(LABELS, max_size=6),
     selector=st.sampled_from(
