@@ -32,7 +32,7 @@ lint: .venv/.lint  ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --strict examples/database/database_operator
-	$(BIN)/pyright examples/database/database_operator tests/unit/client/test_types.py
+	$(BIN)/pyright examples/database/database_operator tests/unit/client/test_types.py tests/unit/operator/test_types.py
 	$(BIN)/lint-imports
 
 generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/devcluster/builtin

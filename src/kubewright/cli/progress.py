@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from kubewright.api import resource_info
 from kubewright.cache import Event, Informer
 from kubewright.cli.readiness import summary
-from kubewright.controller import Mapper, owned_by
+from kubewright.controller import Watch, owner
+from kubewright.controller.watches import is_async
 from kubewright.operator import Manager
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ class Progress:
         self._live: Live | None = None
         self._order: dict[str, int] = {}
         for controller in manager.controllers:
-            spec, info = controller.spec, resource_info(controller.spec.kind)
+            spec = controller.spec
             self._follow(manager.cache.informer(spec.kind), lambda _: True)
             for kind in spec.owns:
-                self._follow(manager.cache.informer(kind), _any(owned_by(info)))
+                self._follow(manager.cache.informer(kind), _wakes(Watch(kind, to=owner(spec.kind))))
             for watch in spec.watches:
-                self._follow(manager.cache.informer(watch.kind), _any(watch.to))
+                if not (
+                    watch.metadata_only or is_async(watch.to)
+                ):  # whose state, or whose matter, can't be told at once
+                    self._follow(manager.cache.informer(watch.kind, optional=watch.optional), _wakes(watch))
 
     def _follow(self, informer: Informer[Any], wanted: Callable[[Any], bool]) -> None:
         """``wanted``: whether an object has to do with what the operator reconciles."""
@@ -108,8 +111,14 @@ class Progress:
         return table
 
 
-def _any(to: Mapper) -> Callable[[Any], bool]:
-    return lambda obj: any(True for _ in to(obj))
+def _wakes(watch: Watch[Any]) -> Callable[[Any], bool]:
+    """Whether an object wakes anything."""
+
+    def wanted(obj: Any) -> bool:
+        requests = watch.to(obj)
+        return isinstance(requests, Iterable) and any(True for _ in requests)
+
+    return wanted
 
 
 def _colour(state: str) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from kubewright.api import Clock, SystemClock
 from kubewright.cache import Cache
 from kubewright.client import Client
 from kubewright.controller import Controller
+from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.operator import Operator
 from kubewright.telemetry import Log, null_log
 
@@ -28,15 +31,19 @@ class Manager:
 
     def __init__(
         self,
-        operator: Operator,
+        operator: Operator[Any],
         client: Client,
         *,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
         stop_within: float = STOP_WITHIN,
+        namespaces: Iterable[str] | None = None,
     ) -> None:
-        """``stop_within``: seconds that runs in flight are given to end when the manager is asked to stop."""
+        """``stop_within``: seconds that runs in flight are given to end when the manager is asked to stop.
+
+        ``namespaces``: where the operator works; default what it declares.
+        """
         clock = clock or SystemClock()
         rng = rng or random.Random()
         log = log or null_log()
@@ -45,7 +52,10 @@ class Manager:
         self._log = log.bind(operator=operator.name)
         self._stop_within = stop_within
         self._stopping = asyncio.Event()
-        self.cache = Cache(client, clock=clock, rng=rng, log=self._log)
+        self.namespaces = (
+            operator.namespaces if namespaces is None else checked_namespaces(namespaces, what="namespaces")
+        )
+        self.cache = Cache(client, namespaces=self.namespaces, clock=clock, rng=rng, log=self._log)
         self.controllers: list[Controller[Any]] = [
             Controller(
                 spec,
@@ -66,6 +76,22 @@ class Manager:
     async def run(self) -> None:
         """Works until `stop`. Cancellation ends at once, runs in flight included."""
         self._log.info("starting", controllers=[controller.spec.name for controller in self.controllers])
+        async with self.sharing():
+            await self._work()
+        self._log.info("stopped")
+
+    @asynccontextmanager
+    async def sharing(self) -> AsyncIterator[None]:
+        """Opens what the operator's ``lifespan`` gives its runs; `run` does it itself."""
+        if self.operator.lifespan is None:
+            yield
+            return
+        async with self.operator.lifespan(self.client) as state:
+            for controller in self.controllers:
+                controller.share(state)
+            yield
+
+    async def _work(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             running: list[asyncio.Task[None]] = [tasks.create_task(self.cache.run(), name="cache")]
             running += [
@@ -76,7 +102,6 @@ class Manager:
             await self._drain()
             for task in reversed(running):
                 task.cancel()
-        self._log.info("stopped")
 
     async def settled(self) -> None:
         """Waits until every cache is in step and no controller has anything to do (delayed retries aside)."""

@@ -3,118 +3,233 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Unpack, overload
 
 import msgspec
 
 from kubewright.api import Resource, Scheme, resource_info
 from kubewright.api.names import check_dns_label
-from kubewright.controller import Context, ControllerSpec, FinalizerSpec, Predicate, Result, Watch
+from kubewright.client import Client
+from kubewright.controller import (
+    Backoff,
+    BlockingContext,
+    Context,
+    ControllerSpec,
+    FinalizerSpec,
+    Predicate,
+    Request,
+    Result,
+    Source,
+    Watch,
+)
+from kubewright.operator.namespaces import checked_namespaces
+from kubewright.operator.options import ControllerOptions, Register, check_form, kinds_of, split_watches, the_function
 
-__all__ = ["Operator"]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
+
+    S = TypeVarWithDefault("S", default=object)
+else:
+    S = TypeVar("S")
+
+__all__ = ["Lifespan", "Operator"]
 
 R = TypeVar("R", bound=Resource)
+T = TypeVar("T")
+
+Lifespan: TypeAlias = Callable[[Client], AbstractAsyncContextManager[T]]
+"""Opens what all runs of an operator share, and closes it."""
+_Later: TypeAlias = Awaitable[Result | None]
 
 
-class Operator:
+class Operator(Generic[S]):
     """Collects controllers and finalizers. Registration lives on this instance; importing a module does nothing else.
 
-    ``name`` is a DNS label; field managers, service accounts and leases are named after it.
+    ``Operator("databases", lifespan=clouds)`` is an ``Operator[Cloud]`` where ``clouds`` gives a ``Cloud``: its
+    reconcilers may say ``ctx: Context[Cloud]`` and find it as ``ctx.state``.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        lifespan: Callable[[Client], AbstractAsyncContextManager[S]] | None = None,
+        namespaces: Iterable[str] | None = None,
+    ) -> None:
+        """``name`` is a DNS label; field managers, service accounts and leases are named after it.
+
+        ``lifespan``: an ``@asynccontextmanager`` function of the operator's client, entered once by each manager before
+        its controllers start and left after they ended; what it yields is every run's `Context.state`. ``namespaces``:
+        where the operator works (default: everywhere); what it may see is as much, by Roles in place of a ClusterRole.
+        """
         check_dns_label(name, what="the operator's name")
+        if lifespan is not None and (inspect.isasyncgenfunction(lifespan) or not callable(lifespan)):
+            raise TypeError(f"lifespan: {lifespan!r} gives no context manager: decorate it with @asynccontextmanager")
         self.name = name
+        self.lifespan = lifespan
+        self.namespaces = checked_namespaces(namespaces, what="namespaces")
         self._controllers: list[ControllerSpec[Any]] = []
         self._finalizers: dict[type[Resource], list[FinalizerSpec[Any]]] = {}
+
+    @overload
+    def controller(
+        self,
+        kind: type[R],
+        *,
+        threads: Literal[False] = False,
+        keys: Literal[False] = False,
+        **options: Unpack[ControllerOptions],
+    ) -> Register[R, Context[S], _Later]: ...
+
+    @overload
+    def controller(
+        self,
+        kind: type[R],
+        *,
+        threads: Literal[True],
+        keys: Literal[False] = False,
+        **options: Unpack[ControllerOptions],
+    ) -> Register[R, BlockingContext[S], Result | None]: ...
+
+    @overload
+    def controller(
+        self,
+        kind: type[R],
+        *,
+        keys: Literal[True],
+        threads: Literal[False] = False,
+        **options: Unpack[ControllerOptions],
+    ) -> Register[Request, Context[S], _Later]: ...
+
+    @overload
+    def controller(
+        self, kind: type[R], *, keys: Literal[True], threads: Literal[True], **options: Unpack[ControllerOptions]
+    ) -> Register[Request, BlockingContext[S], Result | None]: ...
 
     def controller(
         self,
         kind: type[R],
         *,
         owns: Iterable[type[Resource]] = (),
-        watches: Iterable[Watch[Any]] = (),
+        watches: Iterable[Watch[Any] | Source] = (),
         reads: Iterable[type[Resource]] = (),
         when: Predicate | None = None,
         workers: int = 4,
         timeout: float = 300.0,
+        backoff: Backoff = Backoff(),  # noqa: B008 - it can't be changed
         prune: Iterable[type[Resource]] = (),
+        threads: bool = False,
+        keys: bool = False,
         name: str | None = None,
-    ) -> Callable[[Callable[[R, Context], Awaitable[Result | None]]], Callable[[R, Context], Awaitable[Result | None]]]:
-        """Registers an async function as the reconciler of ``kind``.
+        while_deleting: bool = False,
+    ) -> Any:
+        """Registers the reconciler of ``kind``: an async function, or an object with an async method ``reconcile``.
 
         ``owns``: kinds that the reconciler applies; a change of one wakes its owner. ``watches``: other kinds that wake
-        it. ``reads``: kinds it only reads, from the cache. ``when``: which changes of the object itself matter (default:
-        for custom resources with a status, all but changes of the status). ``workers``: objects reconciled at a time.
-        ``timeout``: seconds one run may take. ``prune``: kinds that hold data (volume claims, Secrets, …) and may be deleted nevertheless,
-        by pruning or by `Context.delete`.
-        ``name``: a DNS label, default the kind in lower case; the field manager is ``<operator>/<name>``.
+        it (`Watch`), and sources outside of the cluster (`every`, `cron`, `Channel`). ``reads``: kinds it only reads,
+        from the cache. ``when``: which changes of the object itself matter (default: for custom resources with a status,
+        all but changes of the status). ``workers``: objects reconciled at a time. ``timeout``: seconds one run may take.
+        ``backoff``: how long an object waits after a failure. ``prune``: kinds that hold data (volume claims, Secrets, …)
+        and may be deleted nevertheless, by pruning or by `Context.delete`. ``threads``: the reconciler is a plain
+        function that may block; it gets a `BlockingContext`. ``keys``: it gets the `Request` in place of the object, also
+        of objects that are gone; no status is written for it. ``name``: a DNS label, default the kind in lower case; the
+        field manager is ``<operator>/<name>``. ``while_deleting``: it also runs, after the clean-ups, for objects that are
+        being deleted.
+
+        An object annotated ``kubewright.dev/paused: "true"`` is left alone.
         """
-        info = resource_info(kind)
-        label = name or info.kind.lower()
+        kinds_of([kind], argument="the first argument")
+        label = resource_info(kind).kind.lower() if name is None else name
         check_dns_label(label, what="the controller's name")
         if any(spec.name == label for spec in self._controllers):
             raise ValueError(f'operator {self.name} has a controller named {label!r} already: give this one a name="…"')
-        if workers < 1:
-            raise ValueError(f"workers={workers}: a controller needs at least one")
+        _check_numbers(workers, timeout)
+        if not isinstance(backoff, Backoff):
+            raise TypeError(f"backoff={backoff!r}: give a Backoff, such as Backoff(first=1, longest=60)")
+        if when is not None and not callable(when):
+            raise TypeError(f"when={when!r}: give a function of an event, such as changed('.spec.replicas')")
+        if keys and while_deleting:
+            raise ValueError("while_deleting=True: with keys=True every request comes, so leave it out")
+        kinds, sources = split_watches(watches)
+        declared: ControllerSpec[Any] = ControllerSpec(
+            kind=kind,
+            reconcile=_none,
+            name=label,
+            owns=kinds_of(owns, argument="owns"),
+            watches=kinds,
+            sources=sources,
+            reads=kinds_of(reads, argument="reads"),
+            when=when,
+            workers=workers,
+            timeout=timeout,
+            backoff=backoff,
+            prune=kinds_of(prune, argument="prune"),
+            threads=threads,
+            keys=keys,
+            while_deleting=while_deleting,
+        )
 
-        def register(
-            reconcile: Callable[[R, Context], Awaitable[Result | None]],
-        ) -> Callable[[R, Context], Awaitable[Result | None]]:
-            _check_async(reconcile, "the reconciler")
-            self._controllers.append(
-                ControllerSpec(
-                    kind=kind,
-                    reconcile=reconcile,
-                    name=label,
-                    owns=tuple(owns),
-                    watches=tuple(watches),
-                    reads=tuple(reads),
-                    when=when,
-                    workers=workers,
-                    timeout=timeout,
-                    prune=tuple(prune),
-                )
-            )
-            return reconcile
+        def register(reconciler: T) -> T:
+            function = the_function(reconciler)
+            check_form(function, "the reconciler", threads=threads)
+            self._controllers.append(msgspec.structs.replace(declared, reconcile=function))
+            return reconciler
 
         return register
 
+    @overload
     def finalizer(
-        self, kind: type[R], *, name: str
-    ) -> Callable[[Callable[[R, Context], Awaitable[None]]], Callable[[R, Context], Awaitable[None]]]:
-        """Registers an async function that runs before an object of ``kind`` goes. ``name``: ``domain/what``."""
+        self, kind: type[R], *, name: str, threads: Literal[False] = False
+    ) -> Callable[[Callable[[R, Context[S]], Awaitable[None]]], Callable[[R, Context[S]], Awaitable[None]]]: ...
+
+    @overload
+    def finalizer(
+        self, kind: type[R], *, name: str, threads: Literal[True]
+    ) -> Callable[[Callable[[R, BlockingContext[S]], None]], Callable[[R, BlockingContext[S]], None]]: ...
+
+    def finalizer(self, kind: type[R], *, name: str, threads: bool = False) -> Any:
+        """Registers an async function that runs before an object of ``kind`` goes. ``name``: ``domain/what``.
+
+        With ``threads`` it is a plain function that may block, and gets a `BlockingContext`.
+        """
+        kinds_of([kind], argument="the first argument")
         if not _is_finalizer(name):
             raise ValueError(f"finalizer {name!r}: use a qualified name such as apps.example.com/backup")
 
-        def register(
-            cleanup: Callable[[R, Context], Awaitable[None]],
-        ) -> Callable[[R, Context], Awaitable[None]]:
-            _check_async(cleanup, "the clean-up")
+        def register(cleanup: T) -> T:
+            if not callable(cleanup):
+                raise TypeError(f"finalizer {name!r}: {cleanup!r} is no function")
+            check_form(cleanup, "the clean-up", threads=threads)
             present = self._finalizers.setdefault(kind, [])
             if any(spec.name == name for spec in present):
                 raise ValueError(f"finalizer {name!r} of {kind.__name__} is registered twice")
-            present.append(FinalizerSpec(name, cleanup))
+            present.append(FinalizerSpec(name, cleanup, threads))
             return cleanup
 
         return register
 
     @property
     def controllers(self) -> list[ControllerSpec[Any]]:
-        """Every controller with the finalizers of its kind.
+        """Every controller; the finalizers of a kind are with its first one that reconciles objects, not keys.
 
-        Raises ValueError for a finalizer whose kind has no controller: nobody would run it.
+        Raises ValueError for a finalizer whose kind has no such controller: nobody would run it.
         """
-        orphans = set(self._finalizers) - {spec.kind for spec in self._controllers}
+        orphans = set(self._finalizers) - {spec.kind for spec in self._controllers if not spec.keys}
         for kind in orphans:
-            raise ValueError(f"{kind.__name__} has a finalizer but no controller in operator {self.name}")
+            raise ValueError(
+                f"{kind.__name__} has a finalizer but no controller in operator {self.name} that could run it: register "
+                f"one with @operator.controller({kind.__name__}), without keys=True"
+            )
         first: set[type[Resource]] = set()
         specs = []
         for spec in self._controllers:
-            finalizers = () if spec.kind in first else tuple(self._finalizers.get(spec.kind, ()))
-            first.add(spec.kind)
-            specs.append(msgspec.structs.replace(spec, finalizers=finalizers))
+            if not spec.keys and spec.kind not in first:
+                first.add(spec.kind)
+                spec = msgspec.structs.replace(spec, finalizers=tuple(self._finalizers.get(spec.kind, ())))  # noqa: PLW2901 - the same, complete
+            specs.append(spec)
         return specs
 
     @property
@@ -128,10 +243,19 @@ class Operator:
         return [kind for kind in dict.fromkeys(spec.kind for spec in self._controllers) if resource_info(kind).custom]
 
 
-def _check_async(function: Callable[..., object], what: str) -> None:
-    if not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)):
-        name = getattr(function, "__qualname__", repr(function))
-        raise TypeError(f"{what} {name} is no coroutine function: define it with `async def`")
+async def _none(_what: object, _ctx: Context) -> None:
+    """Stands for the reconciler until the decorator gets it."""
+
+
+def _check_numbers(workers: object, timeout: object) -> None:
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers={workers!r}: a controller needs at least one")
+    if (
+        isinstance(timeout, bool)
+        or not isinstance(timeout, int | float)
+        or not (math.isfinite(timeout) and timeout > 0)
+    ):
+        raise ValueError(f"timeout={timeout!r}: give the seconds that one run may take, such as 300")
 
 
 def _is_finalizer(name: str) -> bool:

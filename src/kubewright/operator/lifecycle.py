@@ -1,0 +1,152 @@
+"""`Lifecycle`: the parts of a process, started in order and stopped in reverse.
+
+Guarantees
+    A part that fails to start, or ends by itself, is named, and what was started before it is stopped. Closing takes no
+    longer than the drains' common bound and `LAST_SECONDS` for each part after that, whatever the parts do. No task is
+    left behind, except of a part that refuses to end, which is named in `abandoned` and in the log.
+
+Assumptions
+    All methods are called by one task, which is the owner of every part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeAlias
+
+from kubewright.telemetry import Log
+
+__all__ = ["LAST_SECONDS", "Lifecycle", "StartFailed"]
+
+LAST_SECONDS = 1.0
+"""What a part that was cancelled is given to end."""
+
+Drain: TypeAlias = Callable[[], Awaitable[None]]
+"""Has a part end well, and waits for it; cancelled when the time is up. It must not raise."""
+
+
+class StartFailed(Exception):
+    """A part could not start; the message names it and says why."""
+
+
+class _Part:
+    """Tasks that run until they are ended."""
+
+    def __init__(self, name: str, tasks: tuple[asyncio.Task[None], ...], drain: Drain | None) -> None:
+        self.name = name
+        self.tasks = tasks
+        self.drain = drain
+
+
+class Lifecycle:
+    def __init__(self, *, stop_within: float, log: Log) -> None:
+        """``stop_within``: seconds that all parts together have to end well, from the begin of `close`."""
+        self._stop_within = stop_within
+        self._log = log
+        self._parts: list[_Part] = []
+        self._interrupted = False
+        self._reason: BaseException | None = None
+        self.abandoned: list[str] = []
+        """Tasks that did not end when they were cancelled."""
+
+    # starting
+
+    async def enter(self, name: str, part: AbstractAsyncContextManager[object]) -> None:
+        """Starts something that is there once it was entered; it is entered and left in one task. Raises `StartFailed`."""
+        entered, leave = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(_held(part, entered, leave), name=name)
+
+        async def drain() -> None:
+            leave.set()
+            await asyncio.wait([task])
+
+        held = _Part(name, (task,), drain)
+        waiter = asyncio.create_task(entered.wait(), name=f"waiting for {name}")
+        try:
+            await asyncio.wait([waiter, task], return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await self._end(held)
+            raise
+        finally:
+            waiter.cancel()
+        if not entered.is_set():
+            try:
+                task.result()
+            except Exception as error:
+                raise StartFailed(f"{name} did not start: {error}") from error
+        self._parts.append(held)
+
+    def run(self, name: str, work: Mapping[str, Coroutine[Any, Any, None]], *, drain: Drain | None = None) -> None:
+        """Starts tasks, by their names, that work until they are cancelled, or until ``drain`` had them end."""
+        tasks = tuple(asyncio.create_task(coroutine, name=task) for task, coroutine in work.items())
+        self._parts.append(_Part(name, tasks, drain))
+
+    async def until(self, *events: asyncio.Event) -> None:
+        """Waits for the first of ``events``. Raises what a part died of; RuntimeError where one just ended."""
+        waiters = [asyncio.create_task(event.wait(), name="waiting for an event") for event in events]
+        tasks = [task for part in self._parts for task in part.tasks]
+        try:
+            await asyncio.wait([*waiters, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiter in waiters:
+                waiter.cancel()
+        for task in tasks:
+            if task.done():
+                self._reason = None if task.cancelled() else task.exception()
+                task.result()
+                raise RuntimeError(f"{task.get_name()} ended, which it should not")
+
+    # stopping
+
+    async def close(self, *, drain: bool = True) -> None:
+        """Stops everything, the last first. Cancelled meanwhile, it drains no more and goes on to the end; then it raises."""
+        deadline = _now() + self._stop_within
+        while self._parts:
+            part = self._parts.pop()
+            if drain and part.drain is not None and not self._interrupted:
+                await self._drain(part, part.drain, deadline)
+            await self._end(part)
+        if self._interrupted:
+            raise asyncio.CancelledError
+
+    async def _drain(self, part: _Part, drain: Drain, deadline: float) -> None:
+        try:
+            async with asyncio.timeout_at(max(deadline, _now() + LAST_SECONDS)):
+                await drain()
+        except TimeoutError:
+            self._log.warning("did not end in time and is cancelled", part=part.name, seconds=self._stop_within)
+        except asyncio.CancelledError:
+            self._interrupted = True
+
+    async def _end(self, part: _Part) -> None:
+        for task in part.tasks:
+            task.cancel()
+        deadline = _now() + LAST_SECONDS
+        while (left := [task for task in part.tasks if not task.done()]) and _now() < deadline:
+            try:
+                await asyncio.wait(left, timeout=deadline - _now())
+            except asyncio.CancelledError:
+                self._interrupted = True
+        for task in part.tasks:
+            if not task.done():
+                self.abandoned.append(task.get_name())
+                self._log.error("does not end and is left behind", part=part.name, task=task.get_name())
+            elif not task.cancelled() and (error := task.exception()) is not None and error is not self._reason:
+                self._log.error(
+                    "failed while stopping",
+                    part=part.name,
+                    task=task.get_name(),
+                    error=f"{type(error).__name__}: {error}",
+                )
+
+
+async def _held(part: AbstractAsyncContextManager[object], entered: asyncio.Event, leave: asyncio.Event) -> None:
+    async with part:
+        entered.set()
+        await leave.wait()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
