@@ -66,6 +66,11 @@ _fields = msgspec.json.Decoder(dict[str, JSON])
 _encode = msgspec.json.Encoder().encode
 
 _MANAGED = b'"managedFields":'
+_METADATA_STARTS = (
+    b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",',
+    b'{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",',
+)
+"""How servers begin an object of which only metadata was asked for; its own type is the one we know."""
 
 
 class EntryParser:
@@ -131,8 +136,12 @@ class EntryParser:
         )
 
     def _kept(self, raw: bytes, head: _Head, managed: bytes) -> bytes:
+        bare = _cut(raw, managed) if managed else raw
+        if self.projection.metadata_only and bare is not None:
+            for start in _METADATA_STARTS:
+                if bare.startswith(start):
+                    return self._start + bare[len(start) :]
         if self.projection.fields is None:
-            bare = _cut(raw, managed) if managed else raw
             if bare is not None:
                 if (head.api_version, head.kind) == self._type:
                     return bare
