@@ -9,7 +9,7 @@ Marks
     can't do without. ``@pytest.mark.seeds(1, 2, 3)`` runs a test with each seed, twice, and compares the two traces.
 
 Options
-    ``--kubewright-cluster KUBECONFIG`` (ini: ``kubewright_cluster``) runs harness and client against that cluster, in real
+    ``--kubewright-cluster=KUBECONFIG`` (ini: ``kubewright_cluster``) runs harness and client against that cluster, in real
     time; what needs virtual time or the embedded cluster is then deselected, and named. ``--kubewright-seed N``.
 
 It needs pytest-asyncio 1.4 or newer; without it the fixtures are not there.
@@ -58,9 +58,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[_LEFT_OUT] = []
     config.stash[_TRACES] = {}
+    if "--kubewright-cluster" in config.invocation_params.args:
+        raise pytest.UsageError(
+            "write --kubewright-cluster=KUBECONFIG in one word: by a path that stands alone pytest looks for its ini file"
+        )
     kubeconfig = _kubeconfig(config)
     if kubeconfig is not None and not kubeconfig.is_file():
-        raise pytest.UsageError(f"--kubewright-cluster {kubeconfig}: there is no such file")
+        raise pytest.UsageError(f"--kubewright-cluster={kubeconfig}: there is no such file")
 
 
 def _kubeconfig(config: pytest.Config) -> Path | None:
