@@ -141,12 +141,11 @@ class EntryParser:
             for start in _METADATA_STARTS:
                 if bare.startswith(start):
                     return self._start + bare[len(start) :]
-        if self.projection.fields is None:
-            if bare is not None:
-                if (head.api_version, head.kind) == self._type:
-                    return bare
-                if not head.api_version and not head.kind and bare.startswith(b'{"'):
-                    return self._start + bare[1:]  # items of a built-in list lack apiVersion and kind
+        if self.projection.fields is None and bare is not None:
+            if (head.api_version, head.kind) == self._type:
+                return bare
+            if not head.api_version and not head.kind and bare.startswith(b'{"'):
+                return self._start + bare[1:]  # items of a built-in list lack apiVersion and kind
         parts = _parts.decode(raw)
         metadata = _parts.decode(parts["metadata"])
         metadata.pop("managedFields", None)
