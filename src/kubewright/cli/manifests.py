@@ -15,14 +15,21 @@ __all__ = ["command"]
 @click.argument("target")
 @click.option("--image", help="The operator's container image.  [default: OPERATOR:latest]")
 @click.option("--namespace", help="Where the operator itself runs.  [default: OPERATOR-system]")
-def command(target: str, image: str | None, namespace: str | None) -> None:
+@click.option(
+    "--watch-namespace",
+    "watched",
+    multiple=True,
+    help="Where the operator works; may be given more than once.  [default: as it declares, else everywhere]",
+)
+def command(target: str, image: str | None, namespace: str | None, watched: tuple[str, ...]) -> None:
     """Print the CRDs, RBAC and Deployment of the operator TARGET ("module:attribute" or "file.py:attribute").
 
-    All of it is derived from the operator's declarations; pipe it into kubectl apply -f -.
+    All of it is derived from the operator's declarations; pipe it into kubectl apply -f -. An operator that works in
+    certain namespaces gets a Role in each of them in place of a ClusterRole.
     """
     operator, module = load_operator(target)
     try:
-        documents = manifests(operator, target=module, image=image, namespace=namespace)
+        documents = manifests(operator, target=module, image=image, namespace=namespace, watched=watched or None)
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from error
     click.echo(to_yaml(documents), nl=False)

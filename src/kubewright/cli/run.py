@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from typing import Literal
 
@@ -16,7 +17,7 @@ from kubewright.client import Client, CredentialError, TransportError
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load
-from kubewright.operator import Manager, Operator
+from kubewright.operator import Manager, Operator, watched_namespaces
 from kubewright.telemetry import Log, new_log
 
 __all__ = ["command"]
@@ -37,19 +38,24 @@ def command(
 
     The cluster is that of --kubeconfig, else of KUBECONFIG, else the one this pod runs in, else ~/.kube/config. The
     operator's CRDs must be there (kubewright manifests prints them); while one is missing, the operator says so and waits.
+    The environment variable WATCH_NAMESPACE ("a,b") names where it works, in place of what the operator declares.
     """
     operator = load_operator(target).operator
+    try:
+        namespaces = watched_namespaces(os.environ)
+    except ValueError as error:
+        raise Failure(str(error)) from error
     try:
         config = load(kubeconfig, context=context)
     except ConfigError as error:
         raise Failure(str(error)) from error
     try:
-        asyncio.run(_run(operator, config, new_log(log_format, level=log_level)))
+        asyncio.run(_run(operator, config, namespaces, new_log(log_format, level=log_level)))
     except asyncio.CancelledError as error:
         raise Failure("stopped at the second signal; runs in flight were cancelled", exit_code=130) from error
 
 
-async def _run(operator: Operator, config: ClusterConfig, log: Log) -> None:
+async def _run(operator: Operator, config: ClusterConfig, namespaces: tuple[str, ...] | None, log: Log) -> None:
     clock, rng = SystemClock(), random.Random()
     try:
         transport = HttpsTransport(config, clock=clock, log=log)
@@ -58,7 +64,7 @@ async def _run(operator: Operator, config: ClusterConfig, log: Log) -> None:
     client = Client(transport, field_manager=operator.name, clock=clock, rng=rng, log=log)
     try:
         await _greet(client, config, log)
-        manager = Manager(operator, client, clock=clock, rng=rng, log=log)
+        manager = Manager(operator, client, clock=clock, rng=rng, log=log, namespaces=namespaces)
         with stop_on_signals(manager.stop):
             await manager.run()
     finally:

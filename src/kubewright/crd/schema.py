@@ -49,7 +49,7 @@ def schema_of(model: type[Model]) -> Schema:
 
 def _resource(model: type[Resource]) -> Schema:
     schema = _object(model, ())
-    schema["properties"] |= {
+    schema["properties"] = schema.get("properties", {}) | {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from kubewright.api import LabelSelector, ObjectMeta
 from kubewright.kinds import apps_v1, core_v1
-from kubewright.operator import STOP_WITHIN, Operator
+from kubewright.operator import STOP_WITHIN, WATCH_NAMESPACE, Operator
 
 __all__ = ["deployment"]
 
@@ -12,14 +15,20 @@ _MARGIN = 5
 """Seconds between the manager's own limit for stopping and the kubelet's."""
 
 
-def deployment(operator: Operator, *, target: str, image: str, namespace: str) -> apps_v1.Deployment:
-    """One replica of ``kubewright run TARGET`` under the restricted pod security standard."""
+def deployment(
+    operator: Operator[Any], *, target: str, image: str, namespace: str, watched: Iterable[str] | None = None
+) -> apps_v1.Deployment:
+    """One replica of ``kubewright run TARGET`` under the restricted pod security standard.
+
+    ``watched``: the namespaces it is told to work in, in place of those it declares.
+    """
     labels = {"app.kubernetes.io/name": operator.name, "app.kubernetes.io/managed-by": "kubewright"}
     container = core_v1.Container(
         name="operator",
         image=image,
         args=["run", target, "--log-format", "json"],
         command=["kubewright"],
+        env=None if watched is None else [core_v1.EnvVar(name=WATCH_NAMESPACE, value=",".join(watched))],
         resources=core_v1.ResourceRequirements(requests={"cpu": "20m", "memory": "96Mi"}, limits={"memory": "256Mi"}),
         security_context=core_v1.SecurityContext(
             allow_privilege_escalation=False,

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kubewright.api import ObjectMeta, Resource, to_dict
 from kubewright.crd import definition
 from kubewright.kinds import core_v1
 from kubewright.manifests.deployment import deployment
-from kubewright.manifests.rbac import binding, cluster_role
+from kubewright.manifests.rbac import access
 from kubewright.operator import Operator
+from kubewright.operator.namespaces import checked_namespaces
 
 __all__ = ["manifests"]
 
 
 def manifests(
-    operator: Operator, *, target: str, image: str | None = None, namespace: str | None = None
+    operator: Operator[Any],
+    *,
+    target: str,
+    image: str | None = None,
+    namespace: str | None = None,
+    watched: Iterable[str] | None = None,
 ) -> list[dict[str, Any]]:
     """CRDs, namespace, service account, RBAC and Deployment, as what their YAML says.
 
     ``target``: the operator as ``kubewright run`` takes it. ``image``: default ``<operator>:latest``. ``namespace``:
-    default ``<operator>-system``.
+    default ``<operator>-system``. ``watched``: the namespaces it works in here, default those it declares.
     """
+    scope = operator.namespaces if watched is None else checked_namespaces(watched, what="watched")
     home = namespace or f"{operator.name}-system"
     objects: list[Resource] = [
         core_v1.Namespace(metadata=ObjectMeta(name=home)),
         core_v1.ServiceAccount(metadata=ObjectMeta(name=operator.name, namespace=home)),
-        cluster_role(operator),
-        binding(operator, namespace=home),
-        deployment(operator, target=target, image=image or f"{operator.name}:latest", namespace=home),
+        *access(operator, home=home, namespaces=scope),
+        deployment(
+            operator,
+            target=target,
+            image=image or f"{operator.name}:latest",
+            namespace=home,
+            watched=None if scope == operator.namespaces else scope,
+        ),
     ]
     return [*(definition(kind) for kind in operator.custom_kinds), *map(_manifest, objects)]
 

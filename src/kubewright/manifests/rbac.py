@@ -6,26 +6,30 @@ See https://kubernetes.io/docs/reference/access-authn-authz/rbac/
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kubewright.api import ObjectMeta, Resource, resource_info
+from kubewright.api import ObjectMeta, Resource, ResourceInfo, resource_info
 from kubewright.controller import ControllerSpec
 from kubewright.kinds import rbac_v1
 from kubewright.operator import Operator
 
-__all__ = ["cluster_role", "policy_rules"]
+__all__ = ["access", "cluster_role", "policy_rules"]
 
 _READ = frozenset({"get", "list", "watch"})
 _APPLY = frozenset({"create", "delete", "patch"})
 
 
-def policy_rules(operator: Operator) -> list[rbac_v1.PolicyRule]:
-    """What the operator's controllers may do, one rule for each group and set of verbs, sorted."""
+def policy_rules(operator: Operator[Any], *, namespaced: bool | None = None) -> list[rbac_v1.PolicyRule]:
+    """What the operator's controllers may do, one rule for each group and set of verbs, sorted.
+
+    ``namespaced``: only of kinds that have namespaces, or only of those that have none.
+    """
     verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for spec in operator.controllers:
-        for group, plural, needed in _needs(spec):
-            verbs[group, plural] |= needed
+        for info, plural, needed in _needs(spec):
+            if namespaced is None or info.namespaced == namespaced:
+                verbs[info.group, plural] |= needed
     merged: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for (group, plural), allowed in sorted(verbs.items()):
         merged[group, tuple(sorted(allowed))].append(plural)
@@ -35,34 +39,68 @@ def policy_rules(operator: Operator) -> list[rbac_v1.PolicyRule]:
     ]
 
 
-def _needs(spec: ControllerSpec[Any]) -> Iterator[tuple[str, str, frozenset[str]]]:
+def _needs(spec: ControllerSpec[Any]) -> Iterator[tuple[ResourceInfo, str, frozenset[str]]]:
     for kind in spec.kinds:
         info = resource_info(kind)
-        yield info.group, info.plural, _READ
+        yield info, info.plural, _READ
     for kind in spec.owns:
         info = resource_info(kind)
-        yield info.group, info.plural, _APPLY
+        yield info, info.plural, _APPLY
     for kind in spec.prune:
         info = resource_info(kind)
-        yield info.group, info.plural, frozenset({"delete"})
+        yield info, info.plural, frozenset({"delete"})
     info = resource_info(spec.kind)
     if spec.finalizers:
-        yield info.group, info.plural, frozenset({"patch"})
+        yield info, info.plural, frozenset({"patch"})
     if info.has_status:
-        yield info.group, f"{info.plural}/status", frozenset({"patch"})
+        yield info, f"{info.plural}/status", frozenset({"patch"})
     if spec.owns:
         # owner references that block the owner's deletion need it where OwnerReferencesPermissionEnforcement is on
-        yield info.group, f"{info.plural}/finalizers", frozenset({"update"})
+        yield info, f"{info.plural}/finalizers", frozenset({"update"})
 
 
-def cluster_role(operator: Operator) -> rbac_v1.ClusterRole:
+def access(operator: Operator[Any], *, home: str, namespaces: Iterable[str] | None) -> list[Resource]:
+    """Roles and what binds them to the operator's service account in ``home``.
+
+    Where the operator works in certain ``namespaces`` only, it gets a Role in each of them, and a ClusterRole for the
+    kinds that have no namespace, if it uses any.
+    """
+    if namespaces is None:
+        return [cluster_role(operator), _cluster_binding(operator, home)]
+    found: list[Resource] = []
+    rules = policy_rules(operator, namespaced=False)
+    if rules:
+        found += [
+            rbac_v1.ClusterRole(metadata=ObjectMeta(name=operator.name), rules=rules),
+            _cluster_binding(operator, home),
+        ]
+    rules = policy_rules(operator, namespaced=True)
+    for namespace in namespaces if rules else ():
+        metadata = ObjectMeta(name=operator.name, namespace=namespace)
+        found += [
+            rbac_v1.Role(metadata=metadata, rules=rules),
+            rbac_v1.RoleBinding(
+                metadata=metadata, role_ref=_reference(operator, "Role"), subjects=[_account(operator, home)]
+            ),
+        ]
+    return found
+
+
+def cluster_role(operator: Operator[Any]) -> rbac_v1.ClusterRole:
     return rbac_v1.ClusterRole(metadata=ObjectMeta(name=operator.name), rules=policy_rules(operator))
 
 
-def binding(operator: Operator, *, namespace: str) -> Resource:
-    """Gives the operator's service account its role."""
+def _cluster_binding(operator: Operator[Any], home: str) -> Resource:
     return rbac_v1.ClusterRoleBinding(
         metadata=ObjectMeta(name=operator.name),
-        role_ref=rbac_v1.RoleRef(api_group="rbac.authorization.k8s.io", kind="ClusterRole", name=operator.name),
-        subjects=[rbac_v1.Subject(kind="ServiceAccount", name=operator.name, namespace=namespace)],
+        role_ref=_reference(operator, "ClusterRole"),
+        subjects=[_account(operator, home)],
     )
+
+
+def _reference(operator: Operator[Any], kind: str) -> rbac_v1.RoleRef:
+    return rbac_v1.RoleRef(api_group="rbac.authorization.k8s.io", kind=kind, name=operator.name)
+
+
+def _account(operator: Operator[Any], home: str) -> rbac_v1.Subject:
+    return rbac_v1.Subject(kind="ServiceAccount", name=operator.name, namespace=home)

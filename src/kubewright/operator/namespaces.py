@@ -9,7 +9,7 @@ from kubewright.api.names import check_dns_label
 __all__ = ["WATCH_NAMESPACE", "checked_namespaces", "watched_namespaces"]
 
 WATCH_NAMESPACE = "WATCH_NAMESPACE"
-"""The environment variable that names them, separated by commas; empty: all of them."""
+"""The environment variable that names them, separated by commas, in place of those the operator declares."""
 
 
 def checked_namespaces(namespaces: Iterable[str] | None, *, what: str) -> tuple[str, ...] | None:
@@ -26,10 +26,7 @@ def checked_namespaces(namespaces: Iterable[str] | None, *, what: str) -> tuple[
     return names
 
 
-def watched_namespaces(declared: Iterable[str] | None, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The operator's own, unless ``WATCH_NAMESPACE`` is set: that says where it works in this cluster; None for all."""
-    text = environment.get(WATCH_NAMESPACE)
-    if text is None:
-        return checked_namespaces(declared, what="namespaces")
-    names = [name.strip() for name in text.split(",") if name.strip()]
+def watched_namespaces(environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """What ``WATCH_NAMESPACE`` says; None where it is not set, or empty: then the operator's declaration counts."""
+    names = [name.strip() for name in environment.get(WATCH_NAMESPACE, "").split(",") if name.strip()]
     return checked_namespaces(names, what=WATCH_NAMESPACE) if names else None

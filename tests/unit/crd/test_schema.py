@@ -172,3 +172,11 @@ def test_limits_keep_their_type() -> None:
 
     assert properties(Limited)["whole"]["maximum"] == 10
     assert properties(Limited)["part"] == {"type": "number", "maximum": 0.5}
+
+
+def test_a_kind_may_have_no_field_of_its_own() -> None:
+    @resource("example.com/v1")
+    class Mark(Resource):
+        """That it exists says all."""
+
+    assert set(properties(Mark)) == {"apiVersion", "kind", "metadata"}
