@@ -6,8 +6,11 @@ What wakes a controller is in `watches`, `sources` and `predicates`.
 
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.blocking import BlockingContext
-from kubewright.controller.context import Context, NotDeclared
+from kubewright.controller.context import Context
 from kubewright.controller.controller import Controller
+from kubewright.controller.environment import NotDeclared
+from kubewright.controller.error_status import ErrorStatus, says_nothing
+from kubewright.controller.instruments import Instruments, PlainInstruments
 from kubewright.controller.outcome import Requeue, Result, TerminalError
 from kubewright.controller.pausing import PAUSED
 from kubewright.controller.predicates import (
@@ -31,6 +34,7 @@ from kubewright.controller.request import Request
 from kubewright.controller.sources import Channel, Source, SourceContext, Wake, cron, every
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec, Reconciler
 from kubewright.controller.threads import RunEnded
+from kubewright.controller.watchdog import LoopWatchdog
 from kubewright.controller.watches import Mapper, Watch, any_owner, owner, owner_label
 
 __all__ = [
@@ -41,9 +45,13 @@ __all__ = [
     "Context",
     "Controller",
     "ControllerSpec",
+    "ErrorStatus",
     "FinalizerSpec",
+    "Instruments",
+    "LoopWatchdog",
     "Mapper",
     "NotDeclared",
+    "PlainInstruments",
     "Predicate",
     "Priority",
     "QueueClosed",
@@ -76,5 +84,6 @@ __all__ = [
     "owner_label",
     "predicate",
     "resource_version_changed",
+    "says_nothing",
     "selected",
 ]

@@ -14,7 +14,7 @@ from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.writes import IntentKey
 
 if TYPE_CHECKING:
-    from kubewright.controller.context import RunEnvironment
+    from kubewright.controller.environment import RunEnvironment
 
 __all__ = ["Child", "Children", "is_current", "may_be_deleted"]
 
@@ -41,12 +41,12 @@ def may_be_deleted(spec: ControllerSpec[Any]) -> list[type[Resource]]:
 
 def is_current(env: RunEnvironment, obj: Resource) -> bool:
     """Whether what is reconciled still is what is wanted: nothing may be deleted in the name of an older state."""
-    now = env.informer(type(obj)).get(obj.namespace, obj.name)
+    now = env.informer(type(obj)).entry(obj.namespace, obj.name)
     return (
         now is not None
-        and now.uid == obj.uid
-        and now.metadata.generation == obj.metadata.generation
-        and now.metadata.deletion_timestamp is None
+        and now.uid == obj.metadata.uid
+        and now.generation == obj.metadata.generation
+        and not now.deleting
     )
 
 

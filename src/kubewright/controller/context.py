@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple, cast
+
+import msgspec
 
 from kubewright.api import (
+    JSON,
     AlreadyExists,
-    Clock,
     Conditions,
     DecodeError,
     NotFound,
     Resource,
     Selector,
+    Status,
     decode,
     describe,
     resource_info,
     set_controller,
 )
-from kubewright.cache import Cache, Informer
+from kubewright.cache import Entry, Informer
 from kubewright.client import Client
+from kubewright.controller.adoption import adopt
 from kubewright.controller.children import Children
-from kubewright.controller.request import Request
-from kubewright.controller.writes import AppliedIntents, IntentKey, intent_key, intent_of
-from kubewright.telemetry import Log
+from kubewright.controller.environment import RunEnvironment, Start, Write
+from kubewright.controller.events import EventType
+from kubewright.controller.live import LiveReads
+from kubewright.controller.writes import Intent, IntentKey, intent_key, intent_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
@@ -34,56 +39,11 @@ if TYPE_CHECKING:
 else:
     S_co = TypeVar("S_co", covariant=True)
 
-__all__ = ["Context", "NotDeclared", "RunEnvironment"]
+__all__ = ["Context"]
 
 R = TypeVar("R", bound=Resource)
 Ts = TypeVarTuple("Ts")
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
-
-
-class NotDeclared(LookupError):
-    """A kind was read that the controller did not declare."""
-
-
-class RunEnvironment:
-    """What the runs of one controller share: its client, cache, clock and memory of applied intents."""
-
-    def __init__(
-        self,
-        *,
-        name: str,
-        kinds: Iterable[type[Resource]],
-        client: Client,
-        cache: Cache,
-        clock: Clock,
-        applied: AppliedIntents,
-        optional: Iterable[type[Resource]] = (),
-        may_be_deleted: Iterable[type[Resource]] = (),
-    ) -> None:
-        """``optional`` are those of ``kinds`` that may not be installed; ``may_be_deleted`` as in `Children`."""
-        self.name = name
-        self.client = client
-        self.cache = cache
-        self.clock = clock
-        self.applied = applied
-        self.may_be_deleted = tuple(may_be_deleted)
-        self.state: object = None
-        """What the operator's ``lifespan`` gave."""
-        dispensable = set(optional)
-        self._informers = {
-            resource_info(kind).gvk: cache.informer(kind, optional=kind in dispensable) for kind in kinds
-        }
-
-    def informer(self, kind: type[R]) -> Informer[R]:
-        """The cache of a declared kind. Raises `NotDeclared` for any other."""
-        info = resource_info(kind)
-        found = self._informers.get(info.gvk)
-        if found is None:
-            raise NotDeclared(
-                f"controller {self.name} uses {info.kind} but does not declare it: add reads=[{kind.__name__}], or "
-                f"owns=[{kind.__name__}] if it applies it, to @operator.controller; or read live with ctx.client.get"
-            )
-        return cast("Informer[R]", found)
 
 
 class Context(Generic[S_co]):
@@ -94,23 +54,43 @@ class Context(Generic[S_co]):
     what was applied earlier and is no longer in it may be removed; a run that returns early removes nothing.
     """
 
-    def __init__(
-        self, env: RunEnvironment, obj: Resource, request: Request, *, log: Log, reconcile_id: str, attempt: int
-    ) -> None:
+    def __init__(self, env: RunEnvironment, obj: Resource, start: Start) -> None:
         self._env = env
         self._obj = obj
-        self.request = request
-        self.log = log
-        self.reconcile_id = reconcile_id
-        self.attempt = attempt
+        self._start = start
+        self.request = start.request
+        self.log = start.log
+        self.reconcile_id = start.reconcile_id
+        self.attempt = start.attempt
         """How many runs for this object failed in a row before this one."""
+        self.deadline = 0.0
+        """When the run's time is up, in the event loop's seconds, as `asyncio.timeout_at` has it."""
         self.applied: set[IntentKey] = set()
         self.complete = False
+        """Whether the run said that what it applied is all there should be."""
+        self.unfinished = False
+        """Whether it broke off applying a part of that: then nothing is removed, whatever it said."""
+
+    @property
+    def reason(self) -> str:
+        """What woke the run, such as ``Modified Pod default/db-0``; for logs only, as several events make one run, and
+        some make none. Runs that were asked for, or are tried again, say so.
+        """
+        causes = self._start.causes
+        if causes:
+            more = f" and {len(causes) - 1} more" if len(causes) > 1 else ""
+            return f"{causes[-1]}{more}"
+        return "tried again" if self.attempt else "asked for"
 
     @property
     def client(self) -> Client:
-        """The live client, for reads that must not come from the cache and for kinds that were not declared."""
+        """The live client, for what was not declared and for verbs that this context lacks."""
         return self._env.client
+
+    @property
+    def live(self) -> LiveReads:
+        """Reads of declared kinds from the server: ``await ctx.live.get(Secret, name)``."""
+        return LiveReads(self._env.client, namespace=self._obj.namespace, check=self._env.check_declared)
 
     @property
     def children(self) -> Children:
@@ -142,31 +122,55 @@ class Context(Generic[S_co]):
         object with another controller, and the API's errors.
         """
         kind = type(obj)
-        info = resource_info(kind)
-        if info.namespaced and obj.metadata.namespace is None:
-            obj.metadata.namespace = self._obj.namespace
+        self._place(obj)
         if kind is type(self._obj) and (obj.namespace, obj.name) == (self._obj.namespace, self._obj.name):
             raise ValueError(
                 f"{describe(obj)} is the object being reconciled and can't own itself: its status is written when the run "
-                "ends; to change its spec use ctx.client.edit"
+                "ends; to change its spec use ctx.edit"
             )
         self._own(obj)
         intent = intent_of(obj)
         self.applied.add(intent.key)
         informer = self._env.informer(kind)
         entry = informer.entry(obj.namespace, obj.name)
-        live = informer.raw(obj.namespace, obj.name)
-        if entry is not None and live is not None:
-            if self._env.applied.is_settled(intent, entry, live):
+        if entry is not None:
+            if await self._is_settled(intent, entry, informer):
                 current = informer.get(obj.namespace, obj.name)
                 if current is not None:
                     return current
             intent.body["metadata"]["uid"] = entry.uid  # never create anew what was deleted meanwhile
-        answer = await self.client.apply_raw(info, intent.body, field_manager=self._env.applied.manager, force=True)
-        entry = informer.entry(obj.namespace, obj.name)  # the client has folded the answer into the cache
-        if entry is not None:
-            self._env.applied.record(intent, entry, answer)
+        applied = self._env.applied
+        answer = await self.client.apply_raw(informer.info, intent.body, field_manager=applied.manager, force=True)
+        now = informer.entry(obj.namespace, obj.name)  # the client has folded the answer into the cache
+        if now is not None:
+            applied.record(intent, now, answer)
+            if entry is None or entry.resource_version != now.resource_version:
+                self._note(describe(obj), b"{}" if entry is None else entry.raw, now)
         return decode(answer, kind)
+
+    async def _is_settled(self, intent: Intent, entry: Entry, informer: Informer[Any]) -> bool:
+        applied = self._env.applied
+        if applied.is_settled(intent, entry):
+            return True
+        if not applied.wants_to_learn(intent, entry):
+            return False
+        try:  # a read, once for a kind, that saves the writes of all its objects after a start
+            whole = await self.client.rest.get(informer.info, entry.name, namespace=entry.namespace or None)
+        except NotFound:
+            return False
+        applied.learn(intent, whole)
+        return applied.is_settled(intent, entry)
+
+    def _note(self, what: str, before: bytes, now: Entry) -> None:
+        self._start.writes.append(Write(what, before, now.raw))
+        self._env.own_writes.add(now.resource_version)
+
+    def note_status(self, before: JSON, after: JSON) -> None:
+        """To be called after the status was written, so that storms can be told from others' doing."""
+        self._start.writes.append(Write("status", msgspec.json.encode(before), msgspec.json.encode(after)))
+        entry = self._env.informer(type(self._obj)).entry(self._obj.namespace, self._obj.name)
+        if entry is not None:
+            self._env.own_writes.add(entry.resource_version)
 
     async def apply_all(self, *objects: *Ts) -> tuple[*Ts]:
         """Applies the complete set of what should exist for the object, in order.
@@ -175,30 +179,99 @@ class Context(Generic[S_co]):
         run is deleted. Volume claims, volumes, namespaces, CRDs and Secrets only where the controller's ``prune`` names
         them.
         """
-        applied = [await self.apply(obj) for obj in cast("tuple[Resource, ...]", objects)]
-        self.complete = True
-        return cast("tuple[*Ts]", tuple(applied))
+        async with self.owned():
+            return cast("tuple[*Ts]", tuple([await self.apply(obj) for obj in cast("tuple[Resource, ...]", objects)]))
 
     @asynccontextmanager
     async def owned(self) -> AsyncIterator[None]:
-        """Left without an exception, what was applied in this run is the complete set, as with `apply_all`."""
-        yield
+        """Left without an exception, what was applied in this run is the complete set, as with `apply_all`.
+
+        Where one such set breaks off, nothing is removed in this run, even if the exception is caught.
+        """
+        try:
+            yield
+        except BaseException:
+            self.unfinished = True
+            raise
         self.complete = True
 
     async def ensure(self, obj: R) -> R:
         """Creates ``obj`` once and never overwrites it: for generated passwords and the like."""
         kind = type(obj)
-        info = resource_info(kind)
-        if info.namespaced and obj.metadata.namespace is None:
-            obj.metadata.namespace = self._obj.namespace
+        self._place(obj)
         present = self._env.informer(kind).get(obj.namespace, obj.name)
         if present is not None:
             return present
         self._own(obj)
         try:
-            return await self.client.create(obj)
+            return await self.client.create(obj, field_manager=self._env.applied.manager)
         except AlreadyExists:
             return await self.client.get(kind, obj.name, namespace=obj.namespace)
+
+    async def create(self, obj: R) -> R:
+        """Creates ``obj``, owned by the reconciled object; for things that are new each time, such as a Job by
+        ``metadata.generate_name``. Pruning leaves it alone. Raises `AlreadyExists`.
+        """
+        self._env.check_declared(type(obj))
+        self._place(obj)
+        self._own(obj)
+        return await self.client.create(obj, field_manager=self._env.applied.manager)
+
+    async def edit(self, obj: R, change: Callable[[R], None], *, subresource: Literal["status"] | None = None) -> R:
+        """Lets ``change`` edit ``obj`` as the server has it now, and sends the difference; see `Client.edit`.
+
+        For fields of objects that somebody else owns; what this controller owns is applied. Raises `NotFound` also where
+        another object has the name by now.
+        """
+        self._env.check_declared(type(obj))
+        uid = obj.uid
+
+        def guarded(live: R) -> None:
+            if live.uid != uid:
+                message = f"{describe(obj)} was replaced by another object of its name"
+                raise NotFound(Status(message=message, reason="NotFound", code=404))
+            change(live)
+
+        return await self.client.edit(
+            type(obj),
+            obj.name,
+            guarded,
+            namespace=obj.namespace,
+            subresource=subresource,
+            field_manager=self._env.applied.manager,
+        )
+
+    async def adopt(self, obj: R) -> R:
+        """Takes ``obj``, which nobody controls, as the reconciled object's own; returns it as it is then.
+
+        Raises `AlreadyOwned` where another controller has it, across namespaces, and where one of both is being deleted.
+        """
+        self._env.check_declared(type(obj))
+        self._check_that_it_is_there(obj)
+        return await adopt(self.client, obj, self._obj, field_manager=self._env.applied.manager)
+
+    async def event(
+        self,
+        type: EventType,  # noqa: A002 - the field's own name
+        reason: str,
+        message: str,
+        *,
+        action: str = "Reconcile",
+        regarding: Resource | None = None,
+        related: Resource | None = None,
+    ) -> None:
+        """Records an Event about the object, or what is ``regarding``: ``("Warning", "BackupFailed", "disk full")``.
+
+        Never raises, and never floods: what repeats is counted, also across restarts. ``reason`` is one CamelCase word,
+        the same for the same thing; so should ``message`` be, where it can.
+        """
+        await self._env.events.record(
+            regarding or self._obj, type, reason, message, action=action, related=related, log=self.log
+        )
+
+    def span(self, name: str, **attributes: object) -> AbstractContextManager[None]:
+        """Around a part of the run whose time is worth knowing: ``with ctx.span("backup", size=10):``."""
+        return self._env.instruments.span(name, log=self.log, attributes=attributes)
 
     def get(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """A fresh copy from the cache, None where there is no such object. The namespace defaults to the object's."""
@@ -240,12 +313,19 @@ class Context(Generic[S_co]):
                 resource_version=obj.metadata.resource_version,
             )
 
+    def _place(self, obj: Resource) -> None:
+        if obj.metadata.namespace is None and resource_info(type(obj)).namespaced:
+            obj.metadata.namespace = self._obj.namespace
+
     def _own(self, obj: Resource) -> None:
-        if not self._obj.uid:
+        self._check_that_it_is_there(obj)
+        set_controller(obj, self._obj)
+
+    def _check_that_it_is_there(self, obj: Resource) -> None:
+        if not self._obj.metadata.uid:
             raise ValueError(
                 f"{describe(self._obj)} is gone, so {describe(obj)} can't belong to it: see whether ctx.get finds it first"
             )
-        set_controller(obj, self._obj)
 
     def _namespace(self, kind: type[Resource], namespace: str | None) -> str | None:
         return (namespace or self._obj.namespace) if resource_info(kind).namespaced else None

@@ -11,7 +11,7 @@ from kubewright.cache import Cache, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
 from kubewright.controller.children import may_be_deleted
-from kubewright.controller.context import RunEnvironment
+from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.failures import from_the_users_code, place
 from kubewright.controller.key_run import KeyRun
 from kubewright.controller.outcome import Result, TerminalError
@@ -22,6 +22,7 @@ from kubewright.controller.run import Run
 from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.threads import Threads
 from kubewright.controller.waking import Waking
+from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
 from kubewright.telemetry import Log
 
@@ -59,6 +60,7 @@ class Controller(Generic[R]):
             kinds=spec.cached,
             optional=spec.optional,
             may_be_deleted=may_be_deleted(spec),
+            declared=spec.kinds,
             client=client,
             cache=cache,
             clock=clock,
@@ -76,6 +78,11 @@ class Controller(Generic[R]):
         self._run: Run[R] = runs(in_threads(spec, self._threads), env)
         self._primary = env.informer(spec.kind)
         self._paused = dict[Request, str]()
+
+    @property
+    def running(self) -> RunningTasks:
+        """Which run each of its tasks is at."""
+        return self._env.running
 
     def share(self, state: object) -> None:
         """Makes ``state`` what runs find as `Context.state`; to be called before `run`."""

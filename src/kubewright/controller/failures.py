@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["from_the_users_code", "place"]
+__all__ = ["from_the_users_code", "place", "users_frame"]
 
 _OURS = str(Path(__file__).parents[1])
 
@@ -16,6 +17,14 @@ def from_the_users_code(error: BaseException) -> TracebackType | None:
     while frame is not None and frame.tb_frame.f_code.co_filename.startswith(_OURS):
         frame = frame.tb_next
     return frame or error.__traceback__
+
+
+def users_frame(files: Sequence[str]) -> int | None:
+    """Which frame of a stack, outermost first and given by its files, is the first that a run of ours has called."""
+    ours = [index for index, file in enumerate(files) if file.startswith(_OURS)]
+    if not ours:
+        return None
+    return next((index for index in range(ours[0], len(files)) if not files[index].startswith(_OURS)), None)
 
 
 def place(error: BaseException) -> str:

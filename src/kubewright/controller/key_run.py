@@ -9,11 +9,11 @@ import msgspec
 from kubewright.api import DecodeError, Resource, decode_what_fits
 from kubewright.controller.children import is_current
 from kubewright.controller.context import Context
+from kubewright.controller.environment import Start
 from kubewright.controller.outcome import Requeue, Result
 from kubewright.controller.pruning import prune
 from kubewright.controller.request import Request
 from kubewright.controller.run import Run, checked
-from kubewright.telemetry import Log
 
 __all__ = ["KeyRun"]
 
@@ -23,15 +23,14 @@ R = TypeVar("R", bound=Resource)
 class KeyRun(Run[R]):
     """Calls the reconciler with each request. It adds no finalizers and writes no status; pruning works as always."""
 
-    async def __call__(self, request: Request, *, log: Log, reconcile_id: str, attempt: int) -> Result | None:
-        obj = self._named(request)
-        ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
+    async def _reconcile(self, start: Start) -> Result | None:
+        obj = self._named(start.request)
+        ctx = Context(self._env, obj, start)
         try:
-            async with self._time_limit():
-                result = checked(await self._spec.reconcile(request, ctx))
+            result = checked(await self._limited(self._spec.reconcile, start.request, ctx))
         except Requeue as again:
             return Result(requeue_after=again.after)
-        if ctx.complete and is_current(self._env, obj):
+        if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
             await prune(ctx)
         return result
 

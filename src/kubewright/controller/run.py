@@ -3,25 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Generic, TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Generic, TypeVar
 
-from kubewright.api import JSON, ApiError, DecodeError, NotFound, Resource, decode_what_fits
+import msgspec
+
+from kubewright.api import (
+    JSON,
+    ApiError,
+    Conditions,
+    Conflict,
+    DecodeError,
+    Resource,
+    decode,
+    decode_what_fits,
+    resource_info,
+)
+from kubewright.cache import Entry
 from kubewright.client import TransportError
 from kubewright.controller.children import is_current
-from kubewright.controller.context import Context, RunEnvironment
+from kubewright.controller.context import Context
+from kubewright.controller.environment import RunEnvironment, Start
+from kubewright.controller.error_status import (
+    clear_error,
+    default_error_status,
+    finalizer_failed,
+    stalled,
+    summary,
+)
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
 from kubewright.controller.outcome import Requeue, Result
 from kubewright.controller.pruning import prune
 from kubewright.controller.request import Request
-from kubewright.controller.spec import ControllerSpec
-from kubewright.controller.status import StatusWriter
+from kubewright.controller.spec import ControllerSpec, FinalizerSpec
+from kubewright.controller.status import StatusWriter, has_conditions
+from kubewright.controller.storms import changed_fields
 from kubewright.telemetry import Log
 
-__all__ = ["Run", "checked"]
+__all__ = ["Run"]
 
 R = TypeVar("R", bound=Resource)
+T = TypeVar("T")
 
 
 class Run(Generic[R]):
@@ -31,102 +53,194 @@ class Run(Generic[R]):
         self._spec = spec
         self._env = env
         self._informer = env.informer(spec.kind)
-        self._status = StatusWriter(spec.kind, env.client)
+        self._manager = env.applied.manager
+        self._status = StatusWriter(spec.kind, env.client, field_manager=self._manager)
+        self._error_status = spec.error_status or default_error_status(spec.kind)
+        self._shows_errors = resource_info(spec.kind).custom and has_conditions(spec.kind)
+        self._finalizers = [finalizer.name for finalizer in spec.finalizers]
 
     async def __call__(self, request: Request, *, log: Log, reconcile_id: str, attempt: int) -> Result | None:
         """Reconciles. Returns when to run again, if at all; raises what the reconciler or the API raised."""
+        env = self._env
+        start = Start(request, log, reconcile_id, attempt, env.causes.take(request))
+        task = env.running.enter(request)
         try:
-            obj = self._informer.get(request.namespace, request.name)
+            result = await self._reconcile(start)
+        finally:
+            env.running.leave(task)
+        if start.writes:
+            self._look_for_a_storm(start)
+        return result
+
+    async def _reconcile(self, start: Start) -> Result | None:
+        request = start.request
+        entry = self._informer.entry(request.namespace, request.name)
+        if entry is None:
+            return None
+        try:
+            obj = decode(entry.raw, self._spec.kind)
         except DecodeError as error:
-            log.error("object can't be decoded; it is left alone until it changes, or goes", error=str(error))
-            obj = self._as_far_as_it_goes(request)
-            if obj is None or obj.metadata.deletion_timestamp is None:
-                return None
-            ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
-            await self._finalize(obj, ctx)
+            await self._tell_that_it_does_not_fit(entry, start, error)
             return None
-        if obj is None:
-            return None
-        ctx = Context(self._env, obj, request, log=log, reconcile_id=reconcile_id, attempt=attempt)
-        if obj.metadata.deletion_timestamp is not None:
+        ctx = Context(self._env, obj, start)
+        if entry.deleting:
             try:
                 await self._finalize(obj, ctx)
             except Requeue as again:
                 return Result(requeue_after=again.after)
             if not self._spec.while_deleting:
                 return None
-        return await self._sync(obj, ctx)
+        elif self._finalizers:
+            missing = [name for name in self._finalizers if name not in entry.finalizers]
+            if missing:
+                await add_finalizers(self._env.client, obj, missing, field_manager=self._manager)
+                # the next run has the object as it is now; the event asks for it, unless it is filtered out
+                return None if self._spec.when is None else Result(requeue_after=0)
+        return await self._sync(obj, ctx, entry.raw)
 
-    def _as_far_as_it_goes(self, request: Request) -> R | None:
-        """The object with None where a field does not fit: enough for clean-ups that go by metadata."""
-        raw = self._informer.raw(request.namespace, request.name)
-        return None if raw is None else decode_what_fits(raw, self._spec.kind)
+    # an object that does not fit its class
+
+    async def _tell_that_it_does_not_fit(self, entry: Entry, start: Start, error: DecodeError) -> None:
+        start.log.error("object can't be decoded; it is left alone until it changes, or goes", error=str(error))
+        try:
+            obj = decode_what_fits(entry.raw, self._spec.kind)
+        except DecodeError:
+            return
+        ctx = Context(self._env, obj, start)
+        if entry.deleting:
+            await self._finalize(obj, ctx)
+            return
+        await ctx.event("Warning", "DoesNotFit", summary(error), action="Decode")
+        if self._shows_errors:
+            condition = stalled(error, generation=entry.generation, clock=self._env.clock)
+            try:
+                await self._status.write_condition(obj, condition, raw=entry.raw)
+            except (ApiError, TransportError) as refusal:  # its status may not fit the schema either
+                start.log.warning("condition Stalled was not written", error=str(refusal))
+
+    # finalizers
 
     async def _finalize(self, obj: R, ctx: Context) -> None:
         """Runs the clean-ups whose finalizers are still there, in the order declared; each goes once it succeeded."""
+        request = ctx.request
         for finalizer in self._spec.finalizers:
             if finalizer.name not in (obj.metadata.finalizers or ()):
                 continue
-            async with self._time_limit():
-                await finalizer.cleanup(obj, ctx)
-            ctx.log.info("finalized", finalizer=finalizer.name)
             try:
-                await remove_finalizer(self._env.client, obj, finalizer.name)
-            except NotFound:
+                await self._limited(finalizer.cleanup, obj, ctx)
+            except Requeue:
+                raise
+            except Exception as error:
+                await self._tell_that_a_clean_up_failed(finalizer, obj, ctx, error)
+                raise
+            ctx.log.info("finalized", finalizer=finalizer.name)
+            await remove_finalizer(self._env.client, obj, finalizer.name, field_manager=self._manager)
+            entry = self._informer.entry(request.namespace, request.name)
+            if entry is None or entry.uid != obj.metadata.uid:
                 return
-            fresh = self._as_far_as_it_goes(ctx.request)
-            if fresh is None or fresh.uid != obj.uid:
-                return
-            obj = fresh
+            obj = decode_what_fits(entry.raw, self._spec.kind)
 
-    async def _sync(self, obj: R, ctx: Context) -> Result | None:
-        present = obj.metadata.finalizers or []
-        missing = [finalizer.name for finalizer in self._spec.finalizers if finalizer.name not in present]
-        if missing and obj.metadata.deletion_timestamp is None:
-            await add_finalizers(self._env.client, obj, missing)
-            return Result(requeue_after=0)  # with the object as it is now
-        raw = self._informer.raw(obj.namespace, obj.name)
-        if raw is None:
-            return None
+    async def _tell_that_a_clean_up_failed(
+        self, finalizer: FinalizerSpec[R], obj: R, ctx: Context, error: Exception
+    ) -> None:
+        self._env.instruments.count("finalizer_failures_total", controller=self._spec.name, finalizer=finalizer.name)
+        if isinstance(error, Conflict | TransportError):
+            return  # the next try may go well
+        await ctx.event("Warning", "FinalizerFailed", f"{finalizer.name}: {summary(error)}", action="Finalize")
+        entry = self._informer.entry(ctx.request.namespace, ctx.request.name)
+        if entry is None or entry.uid != obj.metadata.uid or not self._shows_errors:
+            return
+        condition = finalizer_failed(finalizer.name, error, generation=entry.generation, clock=self._env.clock)
+        try:
+            await self._status.write_condition(obj, condition, raw=entry.raw)
+        except (ApiError, TransportError) as refusal:
+            ctx.log.warning("the failed clean-up does not show in the status", error=str(refusal))
+
+    # the run itself
+
+    async def _sync(self, obj: R, ctx: Context, raw: bytes) -> Result | None:
         before = self._status.snapshot(obj)
         try:
-            async with self._time_limit():
-                result = checked(await self._spec.reconcile(obj, ctx))
+            result = checked(await self._limited(self._spec.reconcile, obj, ctx))
         except Requeue as again:
-            await self._write_status(obj, before=before, raw=raw)
+            await self._write_status(obj, ctx, before=before, raw=raw)
             return Result(requeue_after=again.after)
-        except Exception:
-            await self._status_of_failed_run(obj, ctx, before=before, raw=raw)
+        except Exception as error:
+            await self._status_of_failed_run(obj, ctx, error, before=before, raw=raw)
             raise
-        await self._write_status(obj, before=before, raw=raw)
-        if ctx.complete and is_current(self._env, obj):
+        await self._write_status(obj, ctx, before=before, raw=raw)
+        if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
             await prune(ctx)
         return result
 
-    async def _write_status(self, obj: R, *, before: JSON, raw: bytes) -> None:
+    async def _write_status(self, obj: R, ctx: Context, *, before: bytes, raw: bytes) -> None:
+        if self._shows_errors:
+            status: Any = getattr(obj, "status", None)
+            if status is not None and status.conditions:
+                clear_error(status.conditions)
         try:
-            await self._status.write(obj, before=before, raw=raw)
+            written = await self._status.write(obj, before=before, raw=raw)
         except ApiError as error:
             error.add_note("writing the status")
             raise
+        if written is not None:
+            ctx.note_status(written.before, written.after)
 
-    async def _status_of_failed_run(self, obj: R, ctx: Context, *, before: JSON, raw: bytes) -> None:
+    async def _status_of_failed_run(self, obj: R, ctx: Context, error: Exception, *, before: bytes, raw: bytes) -> None:
         """What the run learnt before it failed is worth keeping; the failure itself is the one to report."""
+        if not isinstance(error, Conflict | TransportError):  # those are nobody's fault, and soon over
+            try:
+                self._error_status(obj, error, self._conditions(obj))
+            except Exception as mistake:
+                ctx.log.exception("error_status failed itself", error=f"{type(mistake).__name__}: {mistake}")
         try:
-            await self._status.write(obj, before=before, raw=raw)
-        except (ApiError, TransportError) as error:
-            ctx.log.warning("status of the failed run was not written", error=str(error))
+            await self._status.write(obj, before=before, raw=raw, failed=True)
+        except (ApiError, TransportError) as refusal:
+            ctx.log.warning("status of the failed run was not written", error=str(refusal))
 
-    @asynccontextmanager
-    async def _time_limit(self) -> AsyncIterator[None]:
-        limit = asyncio.timeout(self._spec.timeout)
+    def _conditions(self, obj: R) -> Conditions | None:
+        status: Any = getattr(obj, "status", None)
+        if status is None or not has_conditions(self._spec.kind):
+            return None
+        if status.conditions is None:
+            status.conditions = []
+        return Conditions(status.conditions, generation=obj.metadata.generation, clock=self._env.clock)
+
+    async def _limited(self, function: Callable[[Any, Any], Awaitable[T]], what: object, ctx: Context) -> T:
+        """What ``function`` returns; TimeoutError when the run's time is up."""
+        ctx.deadline = asyncio.get_running_loop().time() + self._spec.timeout
+        limit = asyncio.timeout_at(ctx.deadline)
         try:
             async with limit:
-                yield
+                return await function(what, ctx)
         except TimeoutError as error:
             if limit.expired():
                 raise TimeoutError(f"the run took longer than {self._spec.timeout:g} s") from error
             raise
+
+    # runs that wake themselves
+
+    def _look_for_a_storm(self, start: Start) -> None:
+        env = self._env
+
+        def changes() -> Iterator[tuple[str, JSON, JSON]]:
+            for what, old, new in start.writes:
+                head = ".status" if what == "status" else ""
+                for path, before, after in changed_fields(msgspec.json.decode(old), msgspec.json.decode(new), head):
+                    yield path if head else f"{what} {path}", before, after
+
+        storm = env.storms.ran(start.request, woke_itself=env.own_writes.caused(start.causes), changes=changes)
+        if storm is None:
+            return
+        env.instruments.count("self_triggered_total", controller=self._spec.name)
+        start.log.warning(
+            "runs of this object wake each other by what they write",
+            runs=storm.runs,
+            seconds=round(storm.seconds, 3),
+            fields=storm.fields,
+            remedy="write what follows from the object alone, not times, counters or random values; or leave the change "
+            "out with when=",
+        )
 
 
 def checked(result: object) -> Result | None:

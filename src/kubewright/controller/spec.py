@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from kubewright.api import Resource, resource_info
 from kubewright.controller.backoff import Backoff
+from kubewright.controller.error_status import ErrorStatus
 from kubewright.controller.outcome import Result
 from kubewright.controller.predicates import Predicate
 from kubewright.controller.sources import Source
@@ -55,6 +56,8 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     """Whether ``reconcile`` is a plain function, to be run in a thread."""
     keys: bool = False
     """Whether ``reconcile`` gets requests rather than objects, also of objects that are gone."""
+    error_status: ErrorStatus | None = None
+    """How a failed run shows in the object's status; None for the default, see `error_status`."""
     while_deleting: bool = False
     """Whether ``reconcile`` also runs, after the clean-ups, for objects that are being deleted."""
 

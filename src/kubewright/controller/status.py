@@ -8,21 +8,44 @@ an early return did not set.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from kubewright.api import JSON, Conflict, Model, NotFound, Resource, declared_types, resource_info, to_dict
-from kubewright.client import Client, JsonPatch
+from kubewright.api import (
+    JSON,
+    Condition,
+    Conflict,
+    Model,
+    NotFound,
+    Resource,
+    Unstructured,
+    declared_types,
+    resource_info,
+    to_dict,
+)
+from kubewright.client import Client
+from kubewright.controller.replay import replayed
 from kubewright.crd import schema_of
 from kubewright.patch.json_patch import difference
 from kubewright.patch.shape import Shape
 
-__all__ = ["StatusWriter"]
+__all__ = ["StatusWriter", "WrittenStatus", "has_conditions"]
 
 _CONDITIONS: dict[str, Any] = {
     "properties": {"conditions": {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}}
 }
+_PATH = "/status"
+_NOTHING = b"null"
+
+_encode = msgspec.json.Encoder().encode
+
+
+class WrittenStatus(NamedTuple):
+    """What a run made of a status."""
+
+    before: JSON
+    after: JSON
 
 
 class StatusWriter:
@@ -35,71 +58,140 @@ class StatusWriter:
 
     TRIES = 3
 
-    def __init__(self, kind: type[Resource], client: Client) -> None:
+    def __init__(self, kind: type[Resource], client: Client, *, field_manager: str) -> None:
         self._kind = kind
         self._client = client
         self._info = resource_info(kind)
+        self._query = (("fieldManager", field_manager),)
 
-    def snapshot(self, obj: Resource) -> JSON:
-        """The status before the run, to compare with after it."""
-        return to_dict(obj).get("status") if self._info.has_status else None
+    def snapshot(self, obj: Resource) -> bytes:
+        """The status' JSON before the run, to compare with after it."""
+        if not self._info.has_status:
+            return _NOTHING
+        return _encode(obj.content.get("status") if isinstance(obj, Unstructured) else getattr(obj, "status", None))
 
-    async def write(self, obj: Resource, *, before: JSON, raw: bytes) -> bool:
-        """Writes what differs from ``before``; ``raw`` is the object as fetched. True when a request was sent."""
+    async def write(self, obj: Resource, *, before: bytes, raw: bytes, failed: bool = False) -> WrittenStatus | None:
+        """Writes what differs from ``before``; ``raw`` is the object as fetched. None when no request was sent.
+
+        A run that ``failed`` has not observed its generation: the status' and ``Ready``'s ``observedGeneration`` stay.
+        """
         after = self.snapshot(obj)
         if after == before:
-            return False
-        live: dict[str, Any] = msgspec.json.decode(raw)
-        for attempt in range(self.TRIES):
-            operations = self._operations(live, before, after)
-            if not operations:
-                return attempt > 0
-            try:
-                await self._client.patch(
-                    self._kind,
-                    obj.name,
-                    JsonPatch(operations),
-                    namespace=obj.namespace,
-                    subresource="status",
-                )
-            except NotFound:
-                return True  # gone meanwhile: nobody is left to read it
-            except Conflict:
-                if attempt == self.TRIES - 1:
-                    raise
-                try:
-                    live = msgspec.json.decode(
-                        await self._client.rest.get(self._info, obj.name, namespace=obj.namespace)
-                    )
-                except NotFound:
-                    return True
-                if live["metadata"]["uid"] != obj.uid:
-                    return True
-            else:
-                return True
-        return True
+            return None
+        old, new = msgspec.json.decode(before), msgspec.json.decode(after)
+        if failed:
+            _hold_back(old, new)
+        return await self._write(obj, old, new, raw)
 
-    def _operations(self, live: dict[str, Any], before: JSON, after: JSON) -> list[dict[str, Any]]:
-        base: JSON = live.get("status")
-        head: list[dict[str, Any]] = []
-        if not isinstance(base, dict):
-            base = {}
-            head = [{"op": "add", "path": "/status", "value": {}}]
-        operations = difference(base, before or {}, after, shape=_status_shape(self._kind), path="/status")
+    async def write_condition(self, obj: Resource, condition: Condition, *, raw: bytes) -> WrittenStatus | None:
+        """Sets one condition of an object whose status may not be what its class says; ``raw`` is as for `write`.
+
+        Nothing is written where the status has no place for it.
+        """
+        before = msgspec.json.decode(raw).get("status") or {}
+        known = before.get("conditions", []) if isinstance(before, dict) else None
+        if not isinstance(known, list) or not all(isinstance(item, dict) for item in known):
+            return None
+        wanted = to_dict(condition)
+        present = next((item for item in known if item.get("type") == condition.type), None)
+        if present is not None and present.get("status") == condition.status:
+            wanted["lastTransitionTime"] = present.get("lastTransitionTime", wanted["lastTransitionTime"])
+        if present == wanted:
+            return None
+        others = [item for item in known if item is not present]
+        return await self._write(obj, before, {**before, "conditions": [*others, wanted]}, raw)
+
+    async def _write(self, obj: Resource, before: JSON, after: JSON, raw: bytes) -> WrittenStatus | None:
+        shape = status_shape(self._kind)
+        live: dict[str, Any] = msgspec.json.decode(raw)
+        operations = difference(_status_of(live), before or {}, after, shape=shape, path=_PATH)
         if not operations:
-            return []
-        version = {"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
-        return [version, *head, *operations]
+            return None
+        for attempt in range(1, self.TRIES + 1):
+            try:
+                await self._send(obj, live, operations)
+                break
+            except NotFound:
+                break  # gone meanwhile: nobody is left to read it
+            except Conflict:
+                if attempt == self.TRIES:
+                    raise
+            try:
+                live = msgspec.json.decode(await self._client.rest.get(self._info, obj.name, namespace=obj.namespace))
+            except NotFound:
+                break
+            if live["metadata"]["uid"] != obj.uid:
+                break
+            known = _status_of(live)
+            operations = difference(known, known, replayed(known, before or {}, after, shape), shape=shape, path=_PATH)
+            if not operations:
+                break  # somebody wrote the same
+        return WrittenStatus(before, after)
+
+    async def _send(self, obj: Resource, live: dict[str, Any], operations: list[dict[str, Any]]) -> None:
+        head = [{"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}]
+        if not isinstance(live.get("status"), dict):
+            head.append({"op": "add", "path": _PATH, "value": {}})
+        await self._client.rest.patch(
+            self._info,
+            obj.name,
+            _encode([*head, *operations]),
+            content_type="application/json-patch+json",
+            namespace=obj.namespace,
+            subresource="status",
+            query=self._query,
+        )
+
+
+def _hold_back(before: JSON, after: JSON) -> None:
+    if not isinstance(after, dict):
+        return
+    _keep(before if isinstance(before, dict) else {}, after)
+    ready, was_ready = _ready(after), _ready(before)
+    if ready is not None:
+        _keep(was_ready or {}, ready)
+
+
+def _keep(before: dict[str, JSON], after: dict[str, JSON]) -> None:
+    name = "observedGeneration"
+    if name in before:
+        after[name] = before[name]
+    else:
+        after.pop(name, None)
+
+
+def _ready(status: JSON) -> dict[str, JSON] | None:
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    items = conditions if isinstance(conditions, list) else []
+    return next((item for item in items if isinstance(item, dict) and item.get("type") == "Ready"), None)
+
+
+def _status_of(live: dict[str, Any]) -> dict[str, Any]:
+    status = live.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def _status_model(kind: type[Resource]) -> type[Model] | None:
+    hint = declared_types(kind).get("status")  # a kind without a class has a status, and says nothing of it
+    return next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and issubclass(part, Model)), None)
 
 
 @cache
-def _status_shape(kind: type[Resource]) -> Shape:
+def has_conditions(kind: type[Resource]) -> bool:
+    """Whether the class has a ``status.conditions``."""
+    if not resource_info(kind).has_status:
+        return False
+    model = _status_model(kind)
+    return model is not None and "conditions" in model.__struct_fields__
+
+
+@cache
+def status_shape(kind: type[Resource]) -> Shape:
     """The status' schema, with conditions as a list map by type also where the model does not say so.
 
     Made when a status is first written, then kept for every controller of the kind: making it takes milliseconds.
     """
-    hint = declared_types(kind).get("status")  # a kind without a class has a status, and says nothing of it
-    model = next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and issubclass(part, Model)), None)
+    model = _status_model(kind)
     if model is None:
         return Shape(_CONDITIONS)
     schema = schema_of(model)

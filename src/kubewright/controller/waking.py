@@ -10,7 +10,7 @@ from typing import Any
 from kubewright.api import Clock, Resource, decode, resource_info
 from kubewright.cache import METADATA, Cache, Entry, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
-from kubewright.controller.context import RunEnvironment
+from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.pausing import pause_turned
 from kubewright.controller.predicates import Predicate, default_predicate
 from kubewright.controller.queue import Priority, WorkQueue
@@ -55,6 +55,7 @@ class Waking:
         self._log = log
         self._clock = clock
         self._primary = env.informer(spec.kind)
+        self._causes = env.causes
         self._later: list[tuple[Watch[Any], Informer[Any]]] = []
         self._feeds: list[Feed[Any]] = []
         self._mapping = 0
@@ -104,6 +105,7 @@ class Waking:
             old, new = event.old_entry, event.new_entry
             if old is None or new is None or old.generation != new.generation:
                 self._queue.forget(request)
+            self._causes.note(request, event)
             self._queue.add(request, Priority.BACKGROUND if event.initial else Priority.EDIT)
 
         return handle
@@ -151,8 +153,10 @@ class Waking:
 
     def _take(self, requests: Iterable[object], event: Event[Any]) -> None:
         priority = Priority.BACKGROUND if event.initial else Priority.NORMAL
-        for request in requests:
-            self._queue.add(self._checked(request, "a watch's mapper").of_cluster(event.cluster), priority)
+        for found in requests:
+            request = self._checked(found, "a watch's mapper").of_cluster(event.cluster)
+            self._causes.note(request, event)
+            self._queue.add(request, priority)
 
     def _forget_deleted(self, plural: str) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:

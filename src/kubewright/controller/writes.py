@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from hashlib import blake2b
 from typing import Any
 
@@ -10,11 +11,16 @@ from msgspec import Struct
 
 from kubewright.api import JSON, Resource, resource_info, to_dict
 from kubewright.cache import Entry
+from kubewright.controller.learnt_shape import LearntShape
+from kubewright.patch.shape import Shape
+from kubewright.patch.values import same
 
 __all__ = ["AppliedIntents", "Intent", "IntentKey", "intent_key", "intent_of"]
 
 IntentKey = tuple[str, str, str]
 """``statefulsets.apps``, namespace (empty for cluster-scoped kinds), name."""
+
+_SERVER_SET = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
 class Intent(Struct, frozen=True):
@@ -25,18 +31,20 @@ class Intent(Struct, frozen=True):
     digest: bytes
 
 
-class _Applied(Struct, frozen=True):
+class _Applied(Struct):
     intent: bytes
     uid: str
     owned: bytes | None
     values: bytes
+    version: int
+    """The resource version that was last found to be as it should be."""
 
 
 def intent_of(obj: Resource) -> Intent:
     """The body of a server-side apply: status and everything that the server sets are left out."""
     body = to_dict(obj)
     body.pop("status", None)
-    for name in ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"):
+    for name in _SERVER_SET:
         body["metadata"].pop(name, None)
     return Intent(intent_key(obj), body, _digest(body))
 
@@ -46,48 +54,141 @@ def intent_key(obj: Resource) -> IntentKey:
 
 
 class AppliedIntents:
-    """Remembers the server's answer to each intent.
+    """Tells whether an intent is settled, so that applying it would change nothing.
 
-    An intent is settled when it is the one that was sent last, our manager still owns what it owned after that apply,
-    and the live values at the intent's paths are those of the answer. Anyone who changes such a value takes its
-    ownership away (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts), so drift always shows.
+    It is when our manager owns the fields that the intent has, and no others, and the live values at its paths are the
+    intent's own. Where the server writes a value differently (a quantity, say) or adds to a list, one apply is sent and
+    its answer remembered: the intent is then settled as long as our manager owns what it owned after that and the live
+    values at its paths are those of the answer. Anyone who changes such a value takes its ownership away
+    (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts), so drift always shows.
     """
 
     def __init__(self, manager: str) -> None:
         self.manager = manager
         self._applied: dict[IntentKey, _Applied] = {}
+        self._shapes: defaultdict[str, LearntShape] = defaultdict(LearntShape)
 
-    def is_settled(self, intent: Intent, entry: Entry, live: bytes) -> bool:
-        applied = self._applied.get(intent.key)
+    def is_settled(self, intent: Intent, entry: Entry) -> bool:
+        known = self._applied.get(intent.key)
+        if known is not None and known.intent == intent.digest and known.uid == entry.uid:
+            if known.version == entry.resource_version:
+                return True
+            if known.owned == entry.owned_by(self.manager) and known.values == self._values(entry.raw, intent):
+                known.version = entry.resource_version
+                return True
+        return self._is_as_wanted(intent, entry)
+
+    def _is_as_wanted(self, intent: Intent, entry: Entry) -> bool:
+        """Without having applied it: as after a start, or when somebody set back what they had changed."""
+        owned = entry.owned_by(self.manager)
+        learnt = self._shapes[intent.key[0]]
+        if owned is None or learnt.digest(intent.body) != owned:
+            return False
+        if not _holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape):
+            return False
+        self._remember(intent, entry, entry.raw)
+        return True
+
+    def wants_to_learn(self, intent: Intent, entry: Entry) -> bool:
+        """Whether seeing the object's managedFields might show that it is settled after all."""
         return (
-            applied is not None
-            and applied.intent == intent.digest
-            and applied.uid == entry.uid
-            and applied.owned == entry.owned_by(self.manager)
-            and applied.values == _values(live, intent.body)
+            intent.key not in self._applied
+            and entry.owned_by(self.manager) is not None
+            and not self._shapes[intent.key[0]].covers(intent.body)
         )
 
+    def learn(self, intent: Intent, whole: bytes) -> None:
+        """``whole`` is the object with its managedFields, which the cache does without."""
+        fields = next((found.fields for found in _whole(whole) if self._is_ours(found)), None)
+        if isinstance(fields, dict):
+            self._shapes[intent.key[0]].learn(intent.body, fields)
+
     def record(self, intent: Intent, entry: Entry, answer: bytes) -> None:
+        """The server answered an apply of ``intent``; ``entry`` is what the cache made of that."""
+        if self._shapes[intent.key[0]].digest(intent.body) != entry.owned_by(self.manager):
+            self.learn(intent, answer)
+        self._remember(intent, entry, answer)
+
+    def _remember(self, intent: Intent, entry: Entry, raw: bytes) -> None:
         self._applied[intent.key] = _Applied(
-            intent.digest, entry.uid, entry.owned_by(self.manager), _values(answer, intent.body)
+            intent.digest,
+            entry.uid,
+            entry.owned_by(self.manager),
+            self._values(raw, intent),
+            entry.resource_version,
         )
 
     def forget(self, key: IntentKey) -> None:
         """The object is gone, or is to be deleted."""
         self._applied.pop(key, None)
 
+    def _is_ours(self, found: _Managed) -> bool:
+        return found.manager == self.manager and found.operation == "Apply" and not found.subresource
+
+    def _values(self, raw: bytes, intent: Intent) -> bytes:
+        return _digest(_project(msgspec.json.decode(raw), intent.body, self._shapes[intent.key[0]].shape))
+
+
+class _Managed(Struct):
+    manager: str = ""
+    operation: str = ""
+    subresource: str = ""
+    fields: Any = msgspec.field(name="fieldsV1", default=None)
+
+
+class _Meta(Struct):
+    managed: list[_Managed] | None = msgspec.field(name="managedFields", default=None)
+
+
+class _Whole(Struct):
+    metadata: _Meta
+
+
+_decode_whole = msgspec.json.Decoder(_Whole).decode
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def _whole(raw: bytes) -> list[_Managed]:
+    return _decode_whole(raw).metadata.managed or []
+
 
 def _digest(value: JSON) -> bytes:
-    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=16).digest()
+    return blake2b(_encode(value), digest_size=16).digest()
 
 
-def _values(raw: bytes, body: dict[str, Any]) -> bytes:
-    metadata = {key: value for key, value in body["metadata"].items() if key != "uid"}  # sent as a precondition only
-    return _digest(_project(msgspec.json.decode(raw), {**body, "metadata": metadata}))
-
-
-def _project(live: Any, wanted: Any) -> Any:
-    """The part of ``live`` that ``wanted`` speaks of; a list counts as a whole."""
+def _project(live: JSON, wanted: JSON, shape: Shape) -> JSON:
+    """The part of ``live`` that ``wanted`` speaks of; a list counts as a whole unless its items have keys."""
     if isinstance(live, dict) and isinstance(wanted, dict):
-        return {key: _project(live[key], value) for key, value in wanted.items() if key in live}
+        return {key: _project(live[key], value, shape.child(key)) for key, value in wanted.items() if key in live}
+    if isinstance(live, list) and isinstance(wanted, list) and shape.list_type == "map":
+        partners = _partners(live, wanted, shape)
+        if partners is not None:
+            return [_project(live[index], item, shape.items) for index, item in zip(partners, wanted, strict=True)]
     return live
+
+
+def _holds(live: JSON, wanted: JSON, shape: Shape) -> bool:
+    """Whether ``live`` has all that ``wanted`` says; in keyed lists and sets there may be more, in other lists not."""
+    if isinstance(live, dict) and isinstance(wanted, dict) and shape.map_type != "atomic":
+        return all(key in live and _holds(live[key], value, shape.child(key)) for key, value in wanted.items())
+    if isinstance(live, list) and isinstance(wanted, list) and shape.list_type != "atomic":
+        partners = _partners(live, wanted, shape)
+        if partners is None or partners != sorted(partners):  # an apply may bring them into its own order
+            return False
+        return all(_holds(live[index], item, shape.items) for index, item in zip(partners, wanted, strict=True))
+    return same(live, wanted)
+
+
+def _partners(live: list[JSON], wanted: list[JSON], shape: Shape) -> list[int] | None:
+    """Where ``live`` has each item of ``wanted``; None where it lacks one."""
+    if shape.list_type == "set":
+        return [live.index(item) for item in wanted] if all(item in live for item in wanted) else None
+    places = {_marks(item, shape): index for index, item in enumerate(live)}
+    partners = [places.get(_marks(item, shape)) for item in wanted]
+    return None if None in partners else [index for index in partners if index is not None]
+
+
+def _marks(item: JSON, shape: Shape) -> str:
+    if not isinstance(item, dict):
+        return repr(item)
+    return repr([item.get(key, shape.key_defaults.get(key)) for key in shape.list_map_keys])

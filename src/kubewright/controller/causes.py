@@ -1,0 +1,70 @@
+"""Causes: which events woke a run. For logs, and to notice runs that wake themselves; never to decide by."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+from kubewright.cache import Event
+from kubewright.controller.request import Request
+
+__all__ = ["Cause", "Causes", "OwnWrites"]
+
+_KEPT = 8
+"""Events kept for one request: more say no more."""
+_REMEMBERED = 10_000
+
+
+class Cause(NamedTuple):
+    """One event: what happened to which object, and the version that it brought."""
+
+    type: str
+    kind: str
+    namespace: str
+    name: str
+    resource_version: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.type} {self.kind} {self.namespace}/{self.name}"
+            if self.namespace
+            else f"{self.type} {self.kind} {self.name}"
+        )
+
+
+class Causes:
+    """The events that each request waits for because of. Requests that a run or a timer asked for have none."""
+
+    def __init__(self) -> None:
+        self._of: dict[Request, list[Cause]] = {}
+
+    def note(self, request: Request, event: Event[Any]) -> None:
+        causes = self._of.get(request)
+        if causes is None:
+            causes = self._of[request] = []
+        if len(causes) < _KEPT:
+            entry = event.entry
+            causes.append(
+                Cause(event.type.value, event.kind.__name__, entry.namespace, entry.name, entry.resource_version)
+            )
+
+    def take(self, request: Request) -> tuple[Cause, ...]:
+        """Those since the last time."""
+        causes = self._of.pop(request, None)
+        return () if causes is None else tuple(causes)
+
+
+class OwnWrites:
+    """The versions that a controller's writes brought, so that their events can be told from others'."""
+
+    def __init__(self) -> None:
+        self._versions: OrderedDict[int, None] = OrderedDict()
+
+    def add(self, resource_version: int) -> None:
+        self._versions[resource_version] = None
+        if len(self._versions) > _REMEMBERED:
+            self._versions.popitem(last=False)
+
+    def caused(self, causes: tuple[Cause, ...]) -> bool:
+        """Whether there are causes, and all of them are own writes."""
+        return bool(causes) and all(cause.resource_version in self._versions for cause in causes)

@@ -1,0 +1,202 @@
+"""Events about objects, as ``kubectl describe`` shows them: repeated ones are counted, not repeated.
+
+https://github.com/kubernetes/enhancements/tree/master/keps/sig-instrumentation/383-new-event-api-ga-graduation
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from kubewright.api import AlreadyExists, ApiError, Clock, NotFound, Resource, describe, micro_time, resource_info
+from kubewright.client import Client, TransportError
+from kubewright.telemetry import Log
+
+if TYPE_CHECKING:
+    from kubewright.kinds import core_v1
+
+__all__ = ["EventRecorder", "EventType"]
+
+EventType: TypeAlias = Literal["Normal", "Warning"]
+
+_NOTE = 1024
+"""Bytes of a note that a server takes; characters of reason and action: 128."""
+_WORD = 128
+_BURST, _REFILL = 25, 300.0
+"""So many requests about one object at once, and one more in so many seconds, as client-go has it."""
+_SERIES_EVERY = 60.0
+"""Seconds between two updates of one event's count."""
+_REMEMBERED = 4096
+_WITHIN = 10.0
+"""Seconds that a request may take before it is given up."""
+
+
+class _Seen(msgspec.Struct):
+    """An event that was recorded: how often in all, and how often when the server was told last."""
+
+    count: int
+    told: int
+    told_at: float
+    known: bool
+    """Whether the server has it for sure."""
+
+
+class _Allowance(msgspec.Struct):
+    left: float
+    at: float
+
+
+class EventRecorder:
+    """Records the events of one controller.
+
+    Guarantees
+        The same event about the same object (type, reason, message, action and related object) is one Event with a
+        count, also after a restart, as its name follows from what it says. An object's events are limited in their
+        rate. `record` never raises: an event that can't be written is logged.
+    Caveats
+        Counts reach the server at most once a minute; what a process counted after that goes with it.
+    """
+
+    def __init__(self, client: Client, *, controller: str, instance: str, clock: Clock) -> None:
+        """``controller`` is the ``<operator>/<controller>`` that reports, ``instance`` its process."""
+        self._client = client
+        self._controller = controller
+        self._instance = instance[:_WORD] or controller
+        self._clock = clock
+        self._seen: OrderedDict[str, _Seen] = OrderedDict()
+        self._allowances: OrderedDict[str, _Allowance] = OrderedDict()
+
+    async def record(
+        self,
+        regarding: Resource,
+        type: EventType,  # noqa: A002 - the field's own name
+        reason: str,
+        message: str,
+        *,
+        action: str,
+        related: Resource | None,
+        log: Log,
+    ) -> None:
+        try:
+            async with asyncio.timeout(_WITHIN):
+                await self._record(regarding, type, reason, message, action, related)
+        except (ApiError, TransportError, TimeoutError, ValueError) as error:
+            log.warning("event not recorded", event_reason=reason, error=str(error) or "it took too long")
+
+    async def _record(
+        self, regarding: Resource, type_: EventType, reason: str, message: str, action: str, related: Resource | None
+    ) -> None:
+        if type_ not in {"Normal", "Warning"}:
+            raise ValueError(f"an event's type is Normal or Warning, not {type_!r}")
+        for what, word in (("reason", reason), ("action", action)):
+            if not word or len(word) > _WORD:
+                raise ValueError(f"an event's {what} has 1 to {_WORD} characters, {word!r} has not")
+        note = _shortened(message)
+        about = _reference(regarding)
+        other = None if related is None else _reference(related)
+        name = _name(
+            regarding, [about.uid, type_, reason, note, action, self._controller, other.uid if other else None]
+        )
+        now = self._clock.monotonic()
+        seen = self._seen.get(name)
+        if seen is None:
+            seen = self._seen[name] = _Seen(0, 0, 0.0, known=False)
+            _trim(self._seen)
+        self._seen.move_to_end(name)
+        seen.count += 1
+        if seen.known and now - seen.told_at < _SERIES_EVERY and seen.told > 1:
+            return
+        if not self._is_allowed(about.uid or describe(regarding), now):
+            return
+        from kubewright.kinds import events_v1  # noqa: PLC0415 - only who records events needs them
+
+        namespace = regarding.namespace or "default"
+        if not seen.known:
+            event = events_v1.Event(
+                event_time=micro_time(self._clock.now()),
+                type=type_,
+                reason=reason,
+                note=note,
+                action=action,
+                regarding=about,
+                related=other,
+                reporting_controller=self._controller,
+                reporting_instance=self._instance,
+            )
+            event.metadata.name, event.metadata.namespace = name, namespace
+            try:
+                await self._client.create(event, field_manager=self._controller)
+            except AlreadyExists:  # told before this process began, or forgot
+                live = await self._client.get(events_v1.Event, name, namespace=namespace)
+                seen.count += live.series.count if live.series else 1
+            else:
+                seen.known, seen.told, seen.told_at = True, 1, now
+                if seen.count == 1:
+                    return
+        try:
+            await self._tell_count(name, namespace, seen.count)
+        except NotFound:  # events do not live long; the next one begins anew
+            del self._seen[name]
+            return
+        seen.known, seen.told, seen.told_at = True, seen.count, now
+
+    async def _tell_count(self, name: str, namespace: str, count: int) -> None:
+        from kubewright.kinds import events_v1  # noqa: PLC0415 - as above
+
+        series = {"count": count, "lastObservedTime": micro_time(self._clock.now())}
+        await self._client.rest.patch(
+            resource_info(events_v1.Event),
+            name,
+            msgspec.json.encode({"series": series}),
+            content_type="application/merge-patch+json",
+            namespace=namespace,
+            query=(("fieldManager", self._controller),),
+        )
+
+    def _is_allowed(self, key: str, now: float) -> bool:
+        allowance = self._allowances.get(key)
+        if allowance is None:
+            allowance = self._allowances[key] = _Allowance(float(_BURST), now)
+            _trim(self._allowances)
+        self._allowances.move_to_end(key)
+        allowance.left = min(float(_BURST), allowance.left + (now - allowance.at) / _REFILL)
+        allowance.at = now
+        if allowance.left < 1:
+            return False
+        allowance.left -= 1
+        return True
+
+
+def _reference(obj: Resource) -> core_v1.ObjectReference:
+    from kubewright.kinds import core_v1  # noqa: PLC0415 - as above
+
+    info = resource_info(type(obj))
+    return core_v1.ObjectReference(
+        api_version=info.api_version,
+        kind=info.kind,
+        name=obj.name,
+        namespace=obj.namespace,
+        uid=obj.metadata.uid,
+        resource_version=obj.metadata.resource_version,
+    )
+
+
+def _name(regarding: Resource, what: list[str | None]) -> str:
+    """The same for the same event. An object's name may have what an Event's may not."""
+    stem = re.sub(r"[^a-z0-9.-]+|\.(?=[.-])|(?<=-)\.", "-", regarding.name.lower())[:200].strip("-.")
+    return f"{stem or 'event'}.{blake2b(msgspec.json.encode(what), digest_size=8).hexdigest()}"
+
+
+def _shortened(message: str) -> str:
+    raw = message.encode()
+    return message if len(raw) <= _NOTE else raw[: _NOTE - 3].decode(errors="ignore") + "…"
+
+
+def _trim(known: OrderedDict[str, _Seen] | OrderedDict[str, _Allowance]) -> None:
+    while len(known) > _REMEMBERED:
+        known.popitem(last=False)

@@ -1,0 +1,133 @@
+"""`LoopWatchdog`: names the reconcile that keeps the event loop from everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NamedTuple
+
+from kubewright.controller.failures import users_frame
+from kubewright.controller.request import Request
+from kubewright.telemetry import Log
+
+__all__ = ["LoopWatchdog", "RunningTasks"]
+
+_LIMIT = 0.1
+_PAUSE = 0.05
+_LONGEST = 10.0
+"""Seconds after which a block is told of although it goes on."""
+
+
+class _Running(NamedTuple):
+    controller: str
+    request: Request
+
+
+class RunningTasks:
+    """Which run each task is at, of one controller."""
+
+    def __init__(self, controller: str) -> None:
+        self._controller = controller
+        self._requests: dict[asyncio.Task[Any] | None, Request] = {}
+
+    def enter(self, request: Request) -> asyncio.Task[Any] | None:
+        task = asyncio.current_task()
+        self._requests[task] = request
+        return task
+
+    def leave(self, task: asyncio.Task[Any] | None) -> None:
+        self._requests.pop(task, None)
+
+    def of(self, task: asyncio.Task[Any] | None) -> _Running | None:
+        request = self._requests.get(task)
+        return None if request is None else _Running(self._controller, request)
+
+
+class LoopWatchdog:
+    """A thread that asks the loop for a sign of life, and looks at its stack when none comes.
+
+    Blocks from 0.15 s on are noticed for sure, from 0.1 s on mostly. Not for loops in virtual time, whose clock stands
+    still while code runs. Code that holds the interpreter's lock is noticed when it lets go, without its stack.
+    """
+
+    def __init__(self, running: Iterable[RunningTasks], log: Log, *, limit: float = _LIMIT) -> None:
+        """``limit`` in seconds."""
+        self._running = tuple(running)
+        self._log = log
+        self._limit = limit
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watches the running loop until the block is left."""
+        loop = asyncio.get_running_loop()
+        ended = threading.Event()
+        thread = threading.Thread(
+            target=self._watch, args=(loop, threading.get_ident(), ended), name="loop watchdog", daemon=True
+        )
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+
+    def _watch(self, loop: asyncio.AbstractEventLoop, ident: int, ended: threading.Event) -> None:
+        sign = threading.Event()
+        while not ended.wait(_PAUSE):
+            sign.clear()
+            asked = time.monotonic()
+            try:
+                loop.call_soon_threadsafe(sign.set)
+            except RuntimeError:  # the loop was closed
+                return
+            if sign.wait(self._limit):
+                continue
+            frame = sys._current_frames().get(ident)
+            task = asyncio.current_task(loop)
+            running = next((found for tasks in self._running if (found := tasks.of(task)) is not None), None)
+            stack = None if frame is None or sign.is_set() else _Stack.of(frame)
+            del frame
+            over = sign.wait(_LONGEST)
+            if ended.is_set():
+                return
+            self._tell(running, stack, time.monotonic() - asked)
+            while not over and not ended.is_set():
+                over = sign.wait(1.0)
+
+    def _tell(self, running: _Running | None, stack: _Stack | None, seconds: float) -> None:
+        who: dict[str, object] = {}
+        if running is not None:
+            who = {
+                "controller": running.controller,
+                "namespace": running.request.namespace,
+                "name": running.request.name,
+            }
+        self._log.warning(
+            "the event loop was blocked: nothing else ran meanwhile",
+            seconds=round(seconds, 3),
+            **who,
+            at=stack.at if stack else "unknown",
+            stack=stack.text if stack else "",
+            remedy="await something that does not block, or register a plain function with threads=True",
+        )
+
+
+class _Stack(NamedTuple):
+    at: str
+    text: str
+
+    @classmethod
+    def of(cls, frame: FrameType) -> _Stack:
+        """From the user's first frame on, where there is one."""
+        stack = traceback.extract_stack(frame)
+        first = users_frame([summary.filename for summary in stack])
+        shown = stack[first:] if first is not None else stack
+        innermost = shown[-1]
+        return cls(
+            f"{innermost.filename}:{innermost.lineno} in {innermost.name}", "".join(traceback.format_list(shown))
+        )
