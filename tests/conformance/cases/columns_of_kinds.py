@@ -202,4 +202,7 @@ async def namespaced(w: World) -> None:
         body = json.loads(json.dumps(given).replace("{ns}", w.namespace))
         created = await w.create(path, {**body, "metadata": {**body.get("metadata", {}), "name": "a"}})
         assert created.status == 201, created.body
+        if path.endswith("/resourcequotas"):  # as a real server's controller does at its leisure
+            hard = given["spec"]["hard"]
+            await w.merge(f"{path}/a/status", {"status": {"hard": hard, "used": dict.fromkeys(hard, "0")}})
         await show_table(w, path.rpartition("/")[2], path, name="a")
