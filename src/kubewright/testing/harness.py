@@ -91,7 +91,10 @@ class Harness:
         self._starts = self._crashes = 0
         self._watching = Client(cluster.transport(), clock=cluster.clock, rng=cluster.rng)
         kinds = {resource_info(kind).gvk: kind for spec in operator.controllers for kind in spec.kinds}
-        self._observer = Observer(self._watching, kinds.values(), clock=cluster.clock, rng=cluster.rng)
+        self._scope = None if isinstance(cluster, DevCluster) else (namespace,)
+        self._observer = Observer(
+            self._watching, kinds.values(), clock=cluster.clock, rng=cluster.rng, namespaces=self._scope
+        )
         self.restart_after = 1.0
         """Seconds between a crash and the next start."""
 
@@ -166,13 +169,13 @@ class Harness:
         """Has the operator work until nothing is left to do, and everything it sees is current.
 
         That is: no request waits, runs or is about to be tried again, no event is on its way, and ``quiet`` seconds
-        passed without anything being written (5, or 1 in real time). Runs that a reconciler asked for at a later time are
+        passed without anything being written (5, or 3 in real time: pods that take longer are waited for with more). Runs that a reconciler asked for at a later time are
         not waited for: see `advance`. Raises `NotSettled` after ``within`` seconds (1 h, or 60 s in real time).
         """
         await self.start()
         process = self._process
         assert process is not None  # noqa: S101 - `start` has just set it
-        quiet = quiet if quiet is not None else 5.0 if self.virtual else 1.0
+        quiet = quiet if quiet is not None else 5.0 if self.virtual else 3.0
         within = within if within is not None else 3600.0 if self.virtual else 60.0
         await Settling(process, self._activity, self._traffic, self.log, self.trace).settle(quiet=quiet, within=within)
 
@@ -319,6 +322,7 @@ class Harness:
             log=self.log,
             restart_after=self.restart_after,
             working=working,
+            namespaces=self._scope,
         )
         self._process.start(self._starts)
 

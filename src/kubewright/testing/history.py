@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -78,10 +78,18 @@ def _changes(values: Iterable[Any]) -> list[Any]:
 class Observer:
     """Watches kinds and keeps every state. Its own client: what it asks is not the operator's traffic."""
 
-    def __init__(self, client: Client, kinds: Iterable[type[Resource]], *, clock: Clock, rng: random.Random) -> None:
+    def __init__(
+        self,
+        client: Client,
+        kinds: Iterable[type[Resource]],
+        *,
+        clock: Clock,
+        rng: random.Random,
+        namespaces: Collection[str] | None,
+    ) -> None:
         self._clock = clock
         self._seen: dict[_Key, list[Seen]] = {}
-        self._cache = Cache(client, clock=clock, rng=rng)
+        self._cache = Cache(client, namespaces=namespaces, clock=clock, rng=rng)
         self.kinds = list(kinds)
         for kind in self.kinds:
             self._cache.informer(kind, optional=True).subscribe(self._saw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -37,7 +37,9 @@ class OperatorProcess:
         log: Log,
         restart_after: float,
         working: bool,
+        namespaces: Collection[str] | None = None,
     ) -> None:
+        """``namespaces``: where the operator works, whatever it declares; None: what it declares."""
         self._operator = operator if working else cast("Operator", _WithoutWorkers(operator))
         self._transport = transport
         self._traffic = traffic
@@ -45,6 +47,7 @@ class OperatorProcess:
         self._seed = seed
         self._log = log
         self._restart_after = restart_after
+        self._namespaces = namespaces
         self._task: asyncio.Task[None] | None = None
         self._manager_task: asyncio.Task[None] | None = None
         self._crashed = False
@@ -98,7 +101,9 @@ class OperatorProcess:
         rng = random.Random(f"{self._seed}/{number}")
         transport = FaultyTransport(self._transport(), self._traffic, process=number, crash=self.crash)
         client = Client(transport, field_manager=self._operator.name, clock=self._clock, rng=rng, log=self._log)
-        manager = self.manager = Manager(self._operator, client, clock=self._clock, rng=rng, log=self._log)
+        manager = self.manager = Manager(
+            self._operator, client, clock=self._clock, rng=rng, log=self._log, namespaces=self._namespaces
+        )
         task = self._manager_task = asyncio.create_task(manager.run(), name=f"{self._operator.name} start {number}")
         try:
             await asyncio.wait([task])
