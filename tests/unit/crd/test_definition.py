@@ -28,6 +28,11 @@ class WideThing(Resource):
     spec: Spec
 
 
+@resource("example.com/v1")
+class Mark(Resource):
+    """That it exists says all."""
+
+
 @resource("v1")
 class Grouped(Resource):
     spec: Spec
@@ -81,9 +86,16 @@ def test_versions_are_sorted_and_one_is_stored() -> None:
     assert [(each["name"], each["storage"]) for each in crd["spec"]["versions"]] == [("v1", True), ("v1beta1", False)]
 
 
-@pytest.mark.parametrize("crd", [definition(Thing), definition(Printed), definition(OldThing, Thing, storage=Thing)])
-def test_the_server_accepts_what_is_made(crd: dict[str, Any]) -> None:
-    assert definition_errors(completed_definition(crd)) == []
+def test_a_kind_without_fields_of_its_own_has_a_definition() -> None:
+    schema = the_version(definition(Mark))["schema"]["openAPIV3Schema"]
+    assert sorted(schema["properties"]) == ["apiVersion", "kind", "metadata"]
+
+
+@pytest.mark.parametrize(
+    "kinds", [(Thing,), (Printed,), (Mark,), (OldThing, Thing)], ids=["spec", "columns", "nothing", "versions"]
+)
+def test_the_server_accepts_what_is_made(kinds: tuple[type[Resource], ...]) -> None:
+    assert definition_errors(completed_definition(definition(*kinds, storage=kinds[-1]))) == []
 
 
 @pytest.mark.parametrize(
