@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from kubewright import Context, ObjectMeta, Operator, Requeue, Result, TerminalError
+from kubewright.api import set_controller
+from kubewright.controller.children import Children
 from kubewright.controller.workflow import STEP, NotReady, Outcome, Step, StepState, Workflow
 from kubewright.kinds import core_v1
 from kubewright.testing import Harness, OpenHarness, containing
@@ -207,6 +209,55 @@ async def test_what_an_older_state_of_the_object_did_not_want_stays(harness: Ope
     await here.reconcile(PLAN)
     assert outcomes[-1]["b"].message == "is not wanted, or was not before the object changed"
     assert await configs(here) == {"a", "b"}
+
+
+async def test_an_object_that_another_step_takes_over_stays_all_the_while(harness: OpenHarness) -> None:
+    def shared(plan: Plan) -> core_v1.ConfigMap:
+        return config_map("shared", plan)
+
+    operator, _ = running(
+        Step.apply("inside", shared, when=lambda plan: not plan.spec.text),
+        Step.apply("outside", shared, when=lambda plan: bool(plan.spec.text)),
+    )
+    here = await harness(operator, objects=[plan()])
+    await here.settle()
+    before = await here.get(core_v1.ConfigMap, "shared")
+    await say(here, text="outside")
+    await here.settle()
+    after = await here.get(core_v1.ConfigMap, "shared")
+    assert after.uid == before.uid
+    assert after.metadata.annotations == {STEP: "outside"}
+
+
+async def test_gone_means_with_all_that_belongs_to_it(harness: OpenHarness) -> None:
+    operator, _ = running(step("a"), step("b", "a", wait_until_gone=True))
+    here = await harness(operator, objects=[plan()])
+    await here.settle()
+    owner = await here.get(core_v1.ConfigMap, "b")
+    part = core_v1.ConfigMap(
+        metadata=ObjectMeta(name="part-of-b", namespace="default", finalizers=["example.com/held"])
+    )
+    set_controller(part, owner)
+    await here.create(part)
+    await say(here, off=["a"])
+    await here.settle()
+    assert await configs(here) == {"a", "b", "part-of-b"}
+    await hold(here, "part-of-b")
+    await here.settle()
+    assert await configs(here) == set()
+
+
+async def test_nothing_counts_as_gone_while_a_kind_is_out_of_step(
+    harness: OpenHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator, outcomes = running(step("a"), step("b", "a"))
+    here = await harness(operator, objects=[plan(off=["b"])])
+    with monkeypatch.context() as patch:
+        patch.setattr(Children, "in_step", False)
+        await here.reconcile(PLAN)
+    assert outcomes[-1]["b"].state is StepState.TEARING_DOWN
+    await here.reconcile(PLAN)
+    assert outcomes[-1]["b"].state is StepState.UNWANTED
 
 
 async def test_a_step_may_apply_several_objects_and_drop_some_when_all_is_done(harness: OpenHarness) -> None:

@@ -52,7 +52,7 @@ class Progress(Generic[P]):
         if not unwanted:
             return
         children = self._ctx.children
-        left = defaultdict[str, list[Child]](list)
+        left = defaultdict[str, list[Child]](list)  # by now it says of what wanted steps took over that it is theirs
         for child in children:
             left[child.entry.annotations.get(STEP, "")].append(child)
         if not children.in_step:
@@ -90,8 +90,6 @@ class Progress(Generic[P]):
         waits = self._steps[name].wait_until_gone
         there = list[Child]()
         for child in left:
-            if child.key in self._ctx.applied:
-                continue  # another step has taken it over
             asked = child.entry.deleting
             if not asked:
                 asked = await self._ctx.children.delete(child, propagation="Foreground" if waits else None)
