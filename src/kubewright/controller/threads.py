@@ -74,6 +74,7 @@ class Conversation(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Has the thread go on: ``fn`` gives it what it waits for. The future is of what it asks for next."""
         self._segment = Future()
+        self._segment.set_running_or_notify_cancel()  # the loop may stop to listen; the thread can't be called off
         fn(*args, **kwargs)
         return self._segment
 

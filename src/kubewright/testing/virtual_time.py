@@ -1,13 +1,13 @@
 """An event loop whose clock jumps: hours of timers pass in milliseconds, the same way every time.
 
 Guarantees
-    Callbacks run in the order of their virtual time and of their scheduling. While a thread works for the loop
-    (`asyncio.to_thread`, `loop.run_in_executor`), its clock stands still, except where the thread waits for the loop by
-    ``asyncio.run_coroutine_threadsafe(…).result()``.
+    Callbacks run in the order of their virtual time and of their scheduling. Threads that work for the loop
+    (`asyncio.to_thread`, `loop.run_in_executor`) take turns with it: while one runs, the clock stands still.
 
 Assumptions
     Everything else runs on the loop: no sockets, no threads of one's own, no other processes. The in-process cluster is
-    made for it. Two runs are alike as long as one thread works at a time, as threads don't take turns by seed.
+    made for it. Two runs are alike as long as threads do not wait for each other: they take turns in the order of their
+    calls, each until it has returned or has something for the loop.
 
 Errors
     `StillWaiting` when nothing is left that could ever wake the loop, instead of hanging. `RealWait`, naming it, for what
@@ -19,14 +19,12 @@ from __future__ import annotations
 import asyncio
 import selectors
 import socket
-import threading
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Executor
-from contextvars import Context
+from concurrent.futures import Executor, Future
 from itertools import count
 from typing import Any, TypeVar, TypeVarTuple
 
-from kubewright.testing.counted_threads import CountedThreads
+from kubewright.testing.counted_threads import CountedThreads, ThreadStuck
 from kubewright.testing.real_waits import RealWait, refused
 
 __all__ = ["StillWaiting", "VirtualTimeLoop", "run_in_virtual_time"]
@@ -34,16 +32,13 @@ __all__ = ["StillWaiting", "VirtualTimeLoop", "run_in_virtual_time"]
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_THREAD_LIMIT = 60.0
-"""Real seconds after which a thread that does not return is an error."""
-
 
 class StillWaiting(RuntimeError):
     """Every task waits for something that no timer and no ready callback will bring."""
 
 
 class _Jump(selectors.BaseSelector):
-    """Never blocks, unless a thread works for the loop: asked to wait, it moves the loop's clock instead."""
+    """Never blocks, unless a thread has its turn: asked to wait, it moves the loop's clock instead."""
 
     def __init__(self, loop: VirtualTimeLoop) -> None:
         self._loop = loop
@@ -62,14 +57,11 @@ class _Jump(selectors.BaseSelector):
         return self._keys.pop(getattr(fileobj, "fileno", lambda: fileobj)())
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is not None and timeout <= 0:
+        if self._loop.a_thread_went_on() or (timeout is not None and timeout <= 0):
             return []
-        if self._loop.threads.at_work:
-            self._loop.wait_for_a_thread()
-        elif timeout is None:
+        if timeout is None:
             raise StillWaiting("nothing can wake this loop: every task waits for a thread, a socket or another task")
-        else:
-            self._loop.pass_(timeout)
+        self._loop.pass_(timeout)
         return []
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
@@ -95,9 +87,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._woken = threading.Event()
+        self._turn: tuple[Future[Any], threading.Event] | None = None
         self._real_waits: list[RealWait] = []
-        self.threads = CountedThreads(self._woken.set)
+        self.threads = CountedThreads()
         super().__init__(_Jump(self))
         self._clock_resolution = 1e-9
         numbers = count()
@@ -137,35 +129,26 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     # threads that work for the loop
 
+    def a_thread_went_on(self) -> bool:
+        """Gives the next thread its turn, if one is due."""
+        try:
+            return self.threads.step()
+        except ThreadStuck:
+            wait = RealWait("a thread does not end, and waits for something that is not this loop: what is it?")
+            self.note(wait)
+            raise wait from None
+
     @property
     def starts_thread(self) -> bool:
         """Whether a thread that starts now is one that is counted."""
         return self.threads.starting
 
     def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        threads = self.threads
-        threads.begin()
-        threads.starting = True
-        try:
-            job = (executor or threads.pool).submit(threads.run, func, *args)
-        finally:
-            threads.starting = False
-        future = asyncio.wrap_future(job, loop=self)
-        job.add_done_callback(lambda _: self.is_closed() or self.call_soon_threadsafe(threads.end))
+        job, turn = self.threads.submit(executor, func, *args)
+        future: asyncio.Future[T] = asyncio.wrap_future(job, loop=self)
+        future.add_done_callback(lambda done: setattr(turn, "void", turn.void or done.cancelled()))
+        job.add_done_callback(lambda _: self.threads.ended(turn))  # after the one by which `future` hears of it
         return future
-
-    def call_soon_threadsafe(
-        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
-    ) -> asyncio.Handle:
-        handle = super().call_soon_threadsafe(callback, *args, context=context)
-        self._woken.set()
-        return handle
-
-    def wait_for_a_thread(self) -> None:
-        """Blocks until a thread has something for the loop."""
-        if not self._woken.wait(_THREAD_LIMIT):
-            raise RealWait(f"a thread has worked for {_THREAD_LIMIT:g} s and has not returned: what does it wait for?")
-        self._woken.clear()
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ARG002 - as in asyncio
         self.threads.close()

@@ -111,6 +111,21 @@ def test_a_thread_that_is_not_waited_for_ends_with_the_loop() -> None:
     assert ended == [7]
 
 
+def test_threads_take_turns_in_the_order_of_their_calls_however_long_each_takes() -> None:
+    async def main() -> list[int]:
+        order: list[int] = []
+
+        async def work(number: int) -> None:
+            for _ in range(3):
+                await asyncio.to_thread(time.sleep, 0.004 if number == 0 else 0.0)
+                order.append(number)
+
+        await asyncio.gather(*(work(number) for number in range(3)))
+        return order
+
+    assert run_in_virtual_time(main) == [0, 1, 2] * 3
+
+
 def _slow() -> int:
     time.sleep(0.02)
     return 7
