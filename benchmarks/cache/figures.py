@@ -11,8 +11,6 @@ __all__ = ["add_figures"]
 _GO = "client-go"
 _BOOKKEEPING = 500
 """Bytes that may be added to an object's JSON: key, owners, an index."""
-
-
 _STEADY = "the figure above as processor time, which bears other load on the machine"
 
 
