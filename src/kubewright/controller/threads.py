@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, Future
 from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
@@ -51,8 +52,11 @@ class _Answer(Struct, frozen=True):
     error: BaseException | None = None
 
 
+_WHY = "the run is over: its time was up, or the operator stops"
+
+
 def _over() -> _Answer:
-    return _Answer(error=RunEnded("the run is over: its time was up, or the operator stops"))
+    return _Answer(error=RunEnded(_WHY))
 
 
 class Conversation(Executor):
@@ -62,9 +66,11 @@ class Conversation(Executor):
     thread is at work for it, which is what a loop in virtual time goes by.
     """
 
-    def __init__(self) -> None:
-        self._segment: Future[_Step] = Future()
-        self._answers: SimpleQueue[_Answer] = SimpleQueue()
+    def __init__(self, start: Callable[[], None]) -> None:
+        """``start`` has a thread call `hold`."""
+        self._start: Callable[[], None] | None = start
+        self._turns: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._segment: Future[Any] = Future()
         self._thread: int | None = None
         self.returned = False
         self._ended = False
@@ -72,17 +78,17 @@ class Conversation(Executor):
     # on the loop
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Has the thread go on: ``fn`` gives it what it waits for. The future is of what it asks for next."""
-        self._segment = Future()
-        self._segment.set_running_or_notify_cancel()  # the loop may stop to listen; the thread can't be called off
-        fn(*args, **kwargs)
-        return self._segment
-
-    def answer(self, answer: _Answer) -> None:
-        self._answers.put(answer)
+        """Has the thread go on with what ``fn`` returns there. The future is of what it asks for next, or returns."""
+        segment: Future[Any] = Future()
+        segment.set_running_or_notify_cancel()  # the loop may stop to listen; the thread can't be called off
+        self._turns.put((segment, partial(fn, *args, **kwargs)))
+        if self._start is not None:
+            self._start()
+            self._start = None
+        return segment
 
     def end(self) -> None:
-        """Has whatever the thread asks for from now on, or waits for, raise `RunEnded`."""
+        """Has whatever the thread asks for from now on raise `RunEnded`."""
         self._ended = True
 
     # in the thread
@@ -91,6 +97,7 @@ class Conversation(Executor):
         """Calls the function and tells the loop how it went."""
         self._thread = threading.get_ident()
         try:
+            self._next_turn()
             result = function(self)
         except BaseException as error:  # SystemExit included: it is the run's failure, as it is in an async function
             self.returned = True
@@ -108,13 +115,18 @@ class Conversation(Executor):
             raise RuntimeError("a BlockingContext serves only the thread that it was given to")
         if self._ended:
             coroutine.close()
-            raise RunEnded("the run is over: its time was up, or the operator stops")
+            raise RunEnded(_WHY)
         self._segment.set_result(_Asked(coroutine))
-        answer = self._answers.get()
+        answer = self._next_turn()
         if answer.error is not None:
             raise answer.error
         result: T = answer.value
         return result
+
+    def _next_turn(self) -> _Answer:
+        self._segment, call = self._turns.get()
+        answer: _Answer = call()
+        return answer
 
 
 class Threads:
@@ -128,15 +140,16 @@ class Threads:
 
     async def run(self, function: Callable[[Conversation], T]) -> T:
         """Calls ``function`` in a thread and does what it asks for meanwhile."""
-        talk, context = Conversation(), copy_context()
+        context = copy_context()
         thread = self._idle.pop() if self._idle else None
 
-        def begin() -> None:
+        def start() -> None:
             nonlocal thread
             thread = thread or self._start()
             thread.put(lambda: context.run(talk.hold, function))
 
-        job: asyncio.Future[_Step] | None = self._going_on(talk, begin)
+        talk = Conversation(start)
+        job: asyncio.Future[_Step] | None = self._going_on(talk, _Answer())
         try:
             while job is not None:
                 step = await asyncio.shield(job)
@@ -144,19 +157,18 @@ class Threads:
                     result: T = step.result
                     return result
                 job = None
-                answer = await _answered(step.coroutine)
-                job = self._going_on(talk, talk.answer, answer)
+                job = self._going_on(talk, await _answered(step.coroutine))
             raise AssertionError("a thread that was answered goes on")
         except asyncio.CancelledError:
             talk.end()
-            await self._end_of(talk, job or self._going_on(talk, talk.answer, _over()))
+            await self._end_of(talk, job or self._going_on(talk, _over()))
             raise
         finally:
             if thread is not None:
                 self._give_back(thread, talk)
 
-    def _going_on(self, talk: Conversation, call: Callable[..., Any], *args: object) -> asyncio.Future[_Step]:
-        return asyncio.get_running_loop().run_in_executor(talk, call, *args)
+    def _going_on(self, talk: Conversation, answer: _Answer) -> asyncio.Future[Any]:
+        return asyncio.get_running_loop().run_in_executor(talk, lambda: answer)
 
     async def _end_of(self, talk: Conversation, job: asyncio.Future[_Step]) -> None:
         """Waits until the thread has returned, unless everything ends."""
@@ -170,12 +182,12 @@ class Threads:
                 if isinstance(step, _Returned):
                     return
                 step.coroutine.close()  # asked for just before it could know
-                job = self._going_on(talk, talk.answer, _over())
+                job = self._going_on(talk, _over())
         finally:
             closed.cancel()
             if not job.done():
                 job.cancel()
-                talk.answer(_over())  # it may be waiting by the time this is read
+                talk.submit(_over)  # it may be waiting by the time this is read
 
     def _start(self) -> SimpleQueue[_Job | None]:
         jobs: SimpleQueue[_Job | None] = SimpleQueue()
