@@ -34,11 +34,28 @@ if TYPE_CHECKING:
         resource,
     )
     from kubewright.client import Client
-    from kubewright.controller import Context, Request, Requeue, Result, TerminalError, Watch, owner_label
+    from kubewright.controller import (
+        Backoff,
+        BlockingContext,
+        Channel,
+        Context,
+        Request,
+        Requeue,
+        Result,
+        TerminalError,
+        Watch,
+        cron,
+        every,
+        owner,
+        owner_label,
+    )
     from kubewright.operator import Manager, Operator
 
 __all__ = [
     "ApiError",
+    "Backoff",
+    "BlockingContext",
+    "Channel",
     "Client",
     "Column",
     "Condition",
@@ -65,7 +82,10 @@ __all__ = [
     "TerminalError",
     "Time",
     "Watch",
+    "cron",
+    "every",
     "field",
+    "owner",
     "owner_label",
     "resource",
 ]
@@ -76,7 +96,22 @@ if not TYPE_CHECKING:
         "Manager": "operator",
         "Operator": "operator",
         **dict.fromkeys(
-            ("Context", "Request", "Requeue", "Result", "TerminalError", "Watch", "owner_label"), "controller"
+            (
+                "Backoff",
+                "BlockingContext",
+                "Channel",
+                "Context",
+                "Request",
+                "Requeue",
+                "Result",
+                "TerminalError",
+                "Watch",
+                "cron",
+                "every",
+                "owner",
+                "owner_label",
+            ),
+            "controller",
         ),
     }
 

@@ -31,9 +31,9 @@ from kubewright.operator.options import ControllerOptions, Register, check_form,
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
 
-    S = TypeVarWithDefault("S", default=object)
+    S_co = TypeVarWithDefault("S_co", covariant=True, default=object)
 else:
-    S = TypeVar("S")
+    S_co = TypeVar("S_co", covariant=True)
 
 __all__ = ["Lifespan", "Operator"]
 
@@ -45,7 +45,7 @@ Lifespan: TypeAlias = Callable[[Client], AbstractAsyncContextManager[T]]
 _Later: TypeAlias = Awaitable[Result | None]
 
 
-class Operator(Generic[S]):
+class Operator(Generic[S_co]):
     """Collects controllers and finalizers. Registration lives on this instance; importing a module does nothing else.
 
     ``Operator("databases", lifespan=clouds)`` is an ``Operator[Cloud]`` where ``clouds`` gives a ``Cloud``: its
@@ -56,7 +56,7 @@ class Operator(Generic[S]):
         self,
         name: str,
         *,
-        lifespan: Callable[[Client], AbstractAsyncContextManager[S]] | None = None,
+        lifespan: Callable[[Client], AbstractAsyncContextManager[S_co]] | None = None,
         namespaces: Iterable[str] | None = None,
     ) -> None:
         """``name`` is a DNS label; field managers, service accounts and leases are named after it.
@@ -82,7 +82,7 @@ class Operator(Generic[S]):
         threads: Literal[False] = False,
         keys: Literal[False] = False,
         **options: Unpack[ControllerOptions],
-    ) -> Register[R, Context[S], _Later]: ...
+    ) -> Register[R, Context[S_co], _Later]: ...
 
     @overload
     def controller(
@@ -92,7 +92,7 @@ class Operator(Generic[S]):
         threads: Literal[True],
         keys: Literal[False] = False,
         **options: Unpack[ControllerOptions],
-    ) -> Register[R, BlockingContext[S], Result | None]: ...
+    ) -> Register[R, BlockingContext[S_co], Result | None]: ...
 
     @overload
     def controller(
@@ -102,12 +102,12 @@ class Operator(Generic[S]):
         keys: Literal[True],
         threads: Literal[False] = False,
         **options: Unpack[ControllerOptions],
-    ) -> Register[Request, Context[S], _Later]: ...
+    ) -> Register[Request, Context[S_co], _Later]: ...
 
     @overload
     def controller(
         self, kind: type[R], *, keys: Literal[True], threads: Literal[True], **options: Unpack[ControllerOptions]
-    ) -> Register[Request, BlockingContext[S], Result | None]: ...
+    ) -> Register[Request, BlockingContext[S_co], Result | None]: ...
 
     def controller(
         self,
@@ -183,12 +183,12 @@ class Operator(Generic[S]):
     @overload
     def finalizer(
         self, kind: type[R], *, name: str, threads: Literal[False] = False
-    ) -> Callable[[Callable[[R, Context[S]], Awaitable[None]]], Callable[[R, Context[S]], Awaitable[None]]]: ...
+    ) -> Callable[[Callable[[R, Context[S_co]], Awaitable[None]]], Callable[[R, Context[S_co]], Awaitable[None]]]: ...
 
     @overload
     def finalizer(
         self, kind: type[R], *, name: str, threads: Literal[True]
-    ) -> Callable[[Callable[[R, BlockingContext[S]], None]], Callable[[R, BlockingContext[S]], None]]: ...
+    ) -> Callable[[Callable[[R, BlockingContext[S_co]], None]], Callable[[R, BlockingContext[S_co]], None]]: ...
 
     def finalizer(self, kind: type[R], *, name: str, threads: bool = False) -> Any:
         """Registers an async function that runs before an object of ``kind`` goes. ``name``: ``domain/what``.

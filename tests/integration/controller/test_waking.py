@@ -22,8 +22,8 @@ from kubewright.controller import (
     owner_label,
 )
 from kubewright.kinds import core_v1
-from kubewright.testing import run_in_virtual_time
-from tests.integration.controller.worlds import Widget, world
+from kubewright.testing import install, run_in_virtual_time
+from tests.integration.controller.worlds import Widget, World, world
 
 
 @resource("example.com/v1", scope="Cluster")
@@ -79,7 +79,7 @@ def test_a_mapper_is_asked_for_the_object_as_it_was_and_as_it_is() -> None:
 
 def test_a_mapper_may_take_its_time_and_ask_the_server() -> None:
     operator, woken, asked = Operator("widgets"), Woken(), list[str]()
-    worlds = []
+    worlds: list[World] = []
 
     async def of_everything(found: core_v1.ConfigMap) -> Iterable[Request]:
         asked.append(found.name)
@@ -198,6 +198,25 @@ def test_a_watch_of_metadata_asks_for_no_more_and_shows_no_more() -> None:
             asked = [each for each in here.sent.requests if each.path.endswith("/secrets")]
             assert asked
             assert all("PartialObjectMetadata" in str(each.headers) for each in asked)
+
+    run_in_virtual_time(main)
+
+
+def test_metadata_of_a_kind_that_is_not_installed_is_waited_for_beside_the_work() -> None:
+    operator, woken = Operator("widgets"), Woken()
+    watch = Watch(Fleet, to=lambda fleet: [Request(None, "default", fleet.name)], metadata_only=True, optional=True)
+    operator.controller(Widget, watches=[watch])(woken)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            assert len(woken.times) == 1
+            await install(here.client, Fleet)
+            await asyncio.sleep(3)
+            await here.client.create(Fleet(metadata=ObjectMeta(name="w")))
+            await asyncio.sleep(1)
+            assert len(woken.times) == 2
 
     run_in_virtual_time(main)
 

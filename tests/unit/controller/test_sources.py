@@ -143,7 +143,7 @@ def test_a_source_is_closed_when_nobody_listens_any_more() -> None:
     [
         (lambda: every(0), "every(0): give 0.001 or more seconds"),
         (lambda: every(float("inf")), "every(inf)"),
-        (lambda: every("60"), "every('60'): give seconds as a number"),
+        (lambda: every("60"), "every('60'): give seconds as a number"),  # type: ignore[arg-type]  # what is tested
         (lambda: cron("* *"), "write five fields"),
     ],
 )

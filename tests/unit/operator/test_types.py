@@ -137,3 +137,10 @@ def mistakes() -> None:
         return [Request.of(pod)]
 
     Watch(core_v1.Node, to=of_pod)  # type: ignore[arg-type]
+
+
+def test_an_operator_with_a_state_is_an_operator() -> None:
+    def takes_any(operator: Operator) -> str:
+        return operator.name
+
+    assert takes_any(Operator("things", lifespan=cloud)) == "things"
