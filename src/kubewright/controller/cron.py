@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -165,6 +164,8 @@ class Schedule(Struct, frozen=True):
 def _zone(name: str | None) -> tzinfo:
     if name is None:
         return UTC
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - only for schedules that name a zone
+
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:  # not known, or no name of a file
