@@ -6,6 +6,7 @@ or ends; the loop does nothing meanwhile, and its clock stands still. So what th
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import Callable
@@ -33,6 +34,8 @@ class _Turn:
     pool: Executor | None = None
     job: Future[Any] | None = None
     granted: threading.Event = field(default_factory=threading.Event)
+    wanted: asyncio.Future[Any] | None = None
+    """Who waits for the result on the loop."""
     void: bool = False
     """Nobody wants the result any more, or the loop has ended."""
 
@@ -69,6 +72,7 @@ class CountedThreads:
             return False
         self._ready.remove(turn)
         self._waiting.discard(turn)
+        turn.void = turn.void or (turn.wanted is not None and turn.wanted.cancelled())
         if turn.void and turn.job is not None and turn.job.cancelled():
             return True
         if turn.pool is not None:

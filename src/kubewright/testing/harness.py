@@ -72,7 +72,7 @@ class Harness:
     """
 
     def __init__(
-        self, operator: Operator, cluster: Target, *, namespace: str, seed: int, plan: Iterable[Injection]
+        self, operator: Operator[Any], cluster: Target, *, namespace: str, seed: int, plan: Iterable[Injection]
     ) -> None:
         self.operator = operator
         self.namespace = namespace
@@ -102,7 +102,7 @@ class Harness:
     @asynccontextmanager
     async def opened(
         cls,
-        operator: Operator,
+        operator: Operator[Any],
         cluster: Target,
         *,
         objects: Iterable[Resource] = (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from kubewright.api import NotFound, Resource, resource_info
 from kubewright.client import Client
@@ -13,7 +14,7 @@ from kubewright.operator import Operator
 __all__ = ["install"]
 
 
-async def install(client: Client, *what: type[Resource] | Operator, within: float = 30.0) -> None:
+async def install(client: Client, *what: type[Resource] | Operator[Any], within: float = 30.0) -> None:
     """Installs the CustomResourceDefinitions of kinds, or of all kinds that an operator brings, and waits for them.
 
     Raises TimeoutError where the server serves one not ``within`` that many seconds.

@@ -136,7 +136,7 @@ class OpenHarness(Protocol):
 
     async def __call__(
         self,
-        operator: Operator,
+        operator: Operator[Any],
         *,
         objects: Iterable[Resource] = (),
         plan: Iterable[Injection] = (),
@@ -203,7 +203,7 @@ else:
             namespace = await stack.enter_async_context(own_namespace(_target))
 
             async def open_harness(
-                operator: Operator,
+                operator: Operator[Any],
                 *,
                 objects: Iterable[Resource] = (),
                 plan: Iterable[Injection] = (),

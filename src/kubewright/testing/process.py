@@ -28,7 +28,7 @@ class OperatorProcess:
 
     def __init__(
         self,
-        operator: Operator,
+        operator: Operator[Any],
         transport: Callable[[], Transport],
         traffic: Traffic,
         *,
@@ -40,7 +40,7 @@ class OperatorProcess:
         namespaces: Collection[str] | None = None,
     ) -> None:
         """``namespaces``: where the operator works, whatever it declares; None: what it declares."""
-        self._operator = operator if working else cast("Operator", _WithoutWorkers(operator))
+        self._operator = operator if working else cast("Operator[Any]", _WithoutWorkers(operator))
         self._transport = transport
         self._traffic = traffic
         self._clock = clock
@@ -120,7 +120,7 @@ class OperatorProcess:
 class _WithoutWorkers:
     """An operator whose controllers wait for `Controller.reconcile` instead of events; in all else it is the same."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: Operator[Any]) -> None:
         self._operator = operator
 
     def __getattr__(self, name: str) -> Any:

@@ -20,7 +20,7 @@ import asyncio
 import selectors
 import socket
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from itertools import count
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -87,7 +87,6 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._turn: tuple[Future[Any], threading.Event] | None = None
         self._real_waits: list[RealWait] = []
         self.threads = CountedThreads()
         super().__init__(_Jump(self))
@@ -146,7 +145,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         job, turn = self.threads.submit(executor, func, *args)
         future: asyncio.Future[T] = asyncio.wrap_future(job, loop=self)
-        future.add_done_callback(lambda done: setattr(turn, "void", turn.void or done.cancelled()))
+        turn.wanted = future
         job.add_done_callback(lambda _: self.threads.ended(turn))  # after the one by which `future` hears of it
         return future
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 from database_operator.api.v1alpha1 import Database
 from database_operator.operator import operator
 
-from kubewright import Context, NotFound, Operator, Result
+from kubewright import Client, Context, NotFound, ObjectMeta, Operator, Result
+from kubewright.controller import BlockingContext
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import apps_v1, core_v1
 from kubewright.testing import ABSENT, ANYTHING, NotSettled, OpenHarness, containing, like
@@ -16,21 +20,41 @@ STATEFULSET = (apps_v1.StatefulSet, "db")
 
 
 async def test_one_pass_does_one_run_and_nothing_else(harness: OpenHarness) -> None:
-    here = await harness(operator, objects=[database()])
-    assert await here.reconcile(DATABASE) == Result(requeue_after=0)
-    assert [str(sent.call) for sent in here.writes] == ["patch databases.apps.example.com default/db"]
+    counting = Operator("counting")
+
+    @counting.controller(Database, owns=[core_v1.ConfigMap])
+    async def reconcile(db: Database, ctx: Context) -> None:
+        await ctx.apply(core_v1.ConfigMap(metadata=ObjectMeta(name=db.name)))
+        db.status.ready_replicas = (db.status.ready_replicas or 0) + 1
+
+    here = await harness(counting, objects=[database()])
     await here.advance(minutes=10)
-    assert len(here.writes) == 1
+    assert here.requests == []
     await here.reconcile(DATABASE)
-    assert [str(sent.call) for sent in here.writes[1:]] == [
-        "apply statefulsets.apps default/db",
-        "apply services default/db",
-        "patch databases.apps.example.com default/db/status",
-    ]
+    wanted = ["apply configmaps default/db", "patch databases.apps.example.com default/db/status"]
+    assert [str(sent.call) for sent in here.writes] == wanted
+    await here.advance(minutes=10)
+    assert len(here.writes) == len(wanted)  # though both have changed
+    await here.reconcile(DATABASE)
+    await here.assert_object(DATABASE, {"status": {"readyReplicas": 2}})
+
+
+async def test_the_result_of_a_pass_reaches_the_test(harness: OpenHarness) -> None:
+    patient = Operator("patient")
+
+    @patient.controller(Database)
+    async def reconcile(db: Database, ctx: Context) -> Result:
+        return Result(requeue_after=30)
+
+    here = await harness(patient, objects=[database()])
+    result = await here.reconcile(DATABASE)
+    assert result is not None
+    assert result.requeue_after == 30
 
 
 async def test_a_pass_sees_what_others_did_right_before_it(harness: OpenHarness) -> None:
     here = await harness(operator, objects=[database()])
+    await here.reconcile(DATABASE)
     await here.reconcile(DATABASE)
     await here.client.scale(Database, "db", 4, namespace="default")
     await here.reconcile(DATABASE)
@@ -183,3 +207,43 @@ async def test_two_operators_share_a_cluster(harness: OpenHarness) -> None:
     await second.settle()
     await first.assert_object(STATEFULSET, {"metadata": {"labels": {"seen": "yes", "app": "db"}}})
     assert {sent.call.resource for sent in second.writes} == {"statefulsets.apps"}
+
+
+@pytest.mark.seeds(1, 2)
+async def test_plain_functions_in_threads_run_in_virtual_time(harness: OpenHarness) -> None:
+    plain = Operator("plain")
+
+    @plain.controller(Database, owns=[core_v1.ConfigMap], threads=True)
+    def reconcile(db: Database, ctx: BlockingContext) -> None:
+        ctx.apply(core_v1.ConfigMap(metadata=ObjectMeta(name=db.name), data={"size": str(db.spec.replicas)}))
+        db.status.ready_replicas = db.spec.replicas
+
+    here = await harness(plain)
+    for number in range(4):
+        await here.create(database(f"db-{number}", replicas=number + 1))
+    await here.settle()
+    for number in range(4):
+        await here.assert_object((core_v1.ConfigMap, f"db-{number}"), {"data": {"size": str(number + 1)}})
+    await here.reconcile((Database, "db-0"))
+
+
+async def test_what_the_operator_shares_is_opened_for_a_pass_and_for_each_start(harness: OpenHarness) -> None:
+    steps: list[str] = []
+
+    @asynccontextmanager
+    async def lifespan(_client: Client) -> AsyncIterator[str]:
+        steps.append("opened")
+        yield "shared"
+        steps.append("closed")
+
+    sharing = Operator("sharing", lifespan=lifespan)
+
+    @sharing.controller(Database)
+    async def reconcile(db: Database, ctx: Context[str]) -> None:
+        steps.append(ctx.state)
+
+    here = await harness(sharing, objects=[database()])
+    await here.reconcile(DATABASE)
+    await here.settle()
+    await here.stop()
+    assert steps == ["opened", "shared", "closed", "opened", "shared", "closed"]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from kubewright.api import LoopClock
-from kubewright.testing import StillWaiting, run_in_virtual_time
+from kubewright.testing import RealWait, StillWaiting, run_in_virtual_time
 
 
 def test_hours_pass_in_no_time() -> None:
@@ -99,7 +102,7 @@ def test_a_thread_can_have_the_loop_do_something_and_wait_for_it() -> None:
     assert run_in_virtual_time(main) == 3600
 
 
-def test_a_thread_that_is_not_waited_for_ends_with_the_loop() -> None:
+def test_a_thread_that_has_begun_is_let_end_though_it_is_not_wanted() -> None:
     ended: list[int] = []
 
     async def main() -> None:
@@ -129,3 +132,81 @@ def test_threads_take_turns_in_the_order_of_their_calls_however_long_each_takes(
 def _slow() -> int:
     time.sleep(0.02)
     return 7
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_threads_take_turns_in_the_same_order_each_time(workers: int) -> None:
+    def once() -> list[str]:
+        said: list[str] = []
+
+        async def answer(number: int) -> int:
+            said.append(f"loop answers {number}")
+            await asyncio.sleep(1.0 / (number + 1))
+            return number
+
+        async def main() -> None:
+            loop = asyncio.get_running_loop()
+
+            def work(number: int) -> None:
+                for turn in range(3):
+                    said.append(f"thread {number} turn {turn} at {loop.time():.2f}")
+                    time.sleep(random.uniform(0, 0.002))
+                    assert asyncio.run_coroutine_threadsafe(answer(number), loop).result() == number
+
+            with ThreadPoolExecutor(workers) as pool:
+                await asyncio.gather(*(loop.run_in_executor(pool, work, number) for number in range(5)))
+
+        run_in_virtual_time(main)
+        return said
+
+    first = once()
+    assert len(first) == 30
+    assert first == once() == once()
+
+
+def test_a_thread_whose_turn_never_came_does_nothing_once_it_is_not_wanted() -> None:
+    began: list[bool] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(None, began.append, True)
+        future.cancel()
+        await asyncio.sleep(1)
+
+    run_in_virtual_time(main)
+    assert began == []
+
+
+def test_a_thread_that_waits_for_something_else_than_the_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubewright.testing.counted_threads._LIMIT", 0.05)
+    other = threading.Event()
+
+    async def main() -> None:
+        try:
+            await asyncio.to_thread(other.wait)
+        finally:
+            other.set()
+
+    with pytest.raises(RealWait, match="a thread does not end, and waits for something that is not this loop"):
+        run_in_virtual_time(main)
+
+
+def test_a_thread_ends_with_the_loop_that_it_waits_for() -> None:
+    ended: list[BaseException] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def work() -> None:
+            try:
+                asyncio.run_coroutine_threadsafe(asyncio.sleep(3600), loop).result()
+            except BaseException as error:
+                ended.append(error)
+                raise
+
+        task = asyncio.create_task(asyncio.to_thread(work))
+        await asyncio.sleep(1)
+        assert not task.done()
+
+    run_in_virtual_time(main)
+    assert [type(error).__name__ for error in ended] == ["CancelledError"]
