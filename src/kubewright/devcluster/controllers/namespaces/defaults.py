@@ -70,7 +70,7 @@ class NamespaceDefaults:
             )
 
 
-def _named(name: str) -> Mapper:
+def _named(name: str) -> Mapper[Resource]:
     def to(obj: Resource) -> Iterable[Request]:
         return [Request(None, None, obj.namespace)] if obj.name == name and obj.namespace else []
 

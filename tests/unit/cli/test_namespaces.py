@@ -1,0 +1,26 @@
+"""Where an operator works, as the commands are told."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from kubewright.cli import manifests, run
+from kubewright.cli.failure import Failure
+
+TARGET = "database_operator.operator:operator"
+
+
+def test_manifests_for_certain_namespaces_have_roles_there() -> None:
+    options = [TARGET, "--watch-namespace", "red", "--watch-namespace", "blue"]
+    shown = CliRunner().invoke(manifests.command, options, catch_exceptions=False)
+    found = list(yaml.safe_load_all(shown.output))
+    assert [each["metadata"]["namespace"] for each in found if each["kind"] == "Role"] == ["blue", "red"]
+    assert not any(each["kind"] == "ClusterRole" for each in found)
+
+
+def test_what_is_no_namespace_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WATCH_NAMESPACE", "red,No_Name")
+    with pytest.raises(Failure, match="a namespace of WATCH_NAMESPACE is 'No_Name'"):
+        CliRunner().invoke(run.command, [TARGET], standalone_mode=False, catch_exceptions=False)
