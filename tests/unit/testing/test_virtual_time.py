@@ -107,7 +107,8 @@ def test_a_thread_that_has_begun_is_let_end_though_it_is_not_wanted() -> None:
 
     async def main() -> None:
         task = asyncio.create_task(asyncio.to_thread(lambda: ended.append(_slow())))
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # it is asked for
+        await asyncio.sleep(0)  # and has its turn
         task.cancel()
 
     run_in_virtual_time(main)
