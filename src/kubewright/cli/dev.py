@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -65,8 +67,6 @@ def command(target: str, files: tuple[Path, ...], once: bool, timeout: float, po
         asyncio.run(session.run(port=port, timeout=timeout if once else None))
     except ClusterError as error:
         raise Failure(str(error)) from error
-    except asyncio.CancelledError as error:
-        raise Failure("stopped at the second signal", exit_code=130) from error
 
 
 class _Session:
@@ -82,7 +82,7 @@ class _Session:
     async def run(self, *, port: int, timeout: float | None) -> None:
         """Until Ctrl-C; with a ``timeout``, until what was applied is ready. Raises `Failure` when that takes longer."""
         clock, rng = SystemClock(), random.Random()
-        with stop_on_signals(self._stop.set):
+        with self._stopped_by_signals():
             started = clock.monotonic()
             async with DevCluster(https=Https(port=port), clock=clock, rng=rng, log=self._log) as cluster:
                 click.echo(f"embedded cluster at {cluster.server_url} in {clock.monotonic() - started:.2f} s")
@@ -102,6 +102,14 @@ class _Session:
                         manager.stop()
                 if wrong := self._broken or failure:
                     raise wrong
+
+    @contextmanager
+    def _stopped_by_signals(self) -> Iterator[None]:
+        with stop_on_signals(self._stop.set) as signals:
+            try:
+                yield
+            except asyncio.CancelledError as error:
+                raise Failure("stopped at the second signal", exit_code=signals.exit_code) from error
 
     def _unread(self, error: OSError) -> None:
         self._broken = error

@@ -5,68 +5,198 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from typing import Literal
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
-from kubewright.api import ApiError, SystemClock, Unauthorized
+from kubewright.api import ApiError, Clock, SystemClock, Unauthorized
 from kubewright.cli.failure import Failure
-from kubewright.cli.loading import load_operator
+from kubewright.cli.loading import Loaded, load_operator
+from kubewright.cli.log_level_file import LogLevelFile
+from kubewright.cli.setting_options import OperatorCommand, resolved, setting_options
 from kubewright.cli.signals import stop_on_signals
 from kubewright.client import Client, CredentialError, TransportError
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load
-from kubewright.operator import Manager, Operator, watched_namespaces
+from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed, watched_namespaces
+from kubewright.operator.lifecycle import LAST_SECONDS
 from kubewright.telemetry import Log, new_log
+from kubewright.telemetry.logs import LogLevel
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from kubewright.operator.election import LeaderElection
+
+__all__ = ["LEADERSHIP_LOST", "command"]
+
+LEADERSHIP_LOST = 3
+"""The exit code where the lease was lost: nothing is wrong with this process but that another one may lead now."""
+_ENDED_WITHIN = 5 * LAST_SECONDS
+"""Seconds after the manager's own bound, until which it must have ended."""
 
 
-@click.command("run")
+@click.command("run", cls=OperatorCommand)
 @click.argument("target")
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Which kubeconfig file.  [default: as kubectl]")
 @click.option("--context", help="Which context of the kubeconfig.  [default: its current one]")
-@click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option(
-    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
+    "--watch-namespace",
+    "watched",
+    multiple=True,
+    help="Where the operator works; repeatable.  [WATCH_NAMESPACE; default: as it declares, else everywhere]",
 )
+@setting_options
 def command(
-    target: str, kubeconfig: str | None, context: str | None, log_format: Literal["console", "json"], log_level: str
-) -> None:
+    target: str, kubeconfig: str | None, context: str | None, watched: tuple[str, ...], **flags: object
+) -> int | None:
     """Run the operator TARGET ("module:attribute" or "file.py:attribute") until it is stopped.
 
-    The cluster is that of --kubeconfig, else of KUBECONFIG, else the one this pod runs in, else ~/.kube/config. The
-    operator's CRDs must be there (kubewright manifests prints them); while one is missing, the operator says so and waits.
-    The environment variable WATCH_NAMESPACE ("a,b") names where it works, in place of what the operator declares.
+    The cluster is that of --kubeconfig, else of KUBECONFIG, else the one this pod runs in, else ~/.kube/config. What the
+    operator lacks there, CRDs or permissions, is told with the commands that give it; it waits until it has them.
+
+    Exit codes: 0 stopped, 1 failed, 2 used wrongly, 3 lease lost, 130 and 143 ended by a second signal.
     """
-    operator = load_operator(target).operator
-    try:
-        namespaces = watched_namespaces(os.environ)
-    except ValueError as error:
-        raise Failure(str(error)) from error
+    signal.signal(signal.SIGTERM, _not_begun)
+    loaded = load_operator(target)
+    known = resolved(loaded.operator.settings, flags)
     try:
         config = load(kubeconfig, context=context)
     except ConfigError as error:
         raise Failure(str(error)) from error
     try:
-        asyncio.run(_run(operator, config, namespaces, new_log(log_format, level=log_level)))
-    except asyncio.CancelledError as error:
-        raise Failure("stopped at the second signal; runs in flight were cancelled", exit_code=130) from error
+        namespaces = watched or watched_namespaces(os.environ)
+    except (TypeError, ValueError) as error:
+        raise Failure(str(error), exit_code=2) from error
+    level = LogLevel(known.settings.log_level)
+    log = new_log(known.settings.log_format, level=level)
+    if known.origins:
+        chosen = {name: getattr(known.settings, name) for name in known.origins}
+        log.debug("settings that are no defaults", values=chosen, origins=known.origins)
+    process = _Process(
+        loaded=loaded,
+        target=target,
+        config=config,
+        settings=known.settings,
+        namespaces=namespaces,
+        level=level,
+        log=log,
+    )
+    return asyncio.run(_run(process))
 
 
-async def _run(operator: Operator, config: ClusterConfig, namespaces: tuple[str, ...] | None, log: Log) -> None:
+def _not_begun(number: int, _frame: FrameType | None) -> None:
+    """Nothing was begun that needs an end. The first process of a container would not hear the signal otherwise."""
+    sys.exit(128 + number)
+
+
+class _Process(Struct, frozen=True, kw_only=True):
+    """All that a process is started with."""
+
+    loaded: Loaded
+    target: str
+    """As it was named, for commands to be copied."""
+    config: ClusterConfig
+    settings: Settings
+    namespaces: tuple[str, ...] | None
+    """None: as the operator declares."""
+    level: LogLevel
+    log: Log
+
+
+async def _run(process: _Process) -> int:
+    """The exit code."""
+    stop = asyncio.Event()
+    level_file = process.settings.log_level_file
+    reload = LogLevelFile(Path(level_file), process.level, process.log) if level_file else None
+    within = process.settings.stop_within + _ENDED_WITHIN
+    with stop_on_signals(stop.set, within=within, reload=reload.reload if reload else _nothing) as signals:
+        try:
+            async with AsyncExitStack() as beside:
+                if reload is not None:
+                    await beside.enter_async_context(_beside(reload.follow()))
+                await _work(process, stop)
+        except asyncio.CancelledError:
+            process.log.warning("stopped at the second signal; runs in flight were cancelled")
+            return signals.exit_code
+    return 0
+
+
+def _nothing() -> None:
+    """Credentials and certificates are read again by themselves; SIGHUP must not end the process."""
+
+
+async def _work(process: _Process, stop: asyncio.Event) -> None:
     clock, rng = SystemClock(), random.Random()
+    async with _client(process, clock, rng) as client:
+        if not await _unless(stop, _greet(client, process.config, process.log)):
+            return
+        manager = _manager(process, client, clock, rng)
+        async with _beside(_stop(manager, stop)):
+            try:
+                await manager.run()
+            except StartFailed as error:
+                raise Failure(str(error)) from error
+            except LeadershipLost as error:
+                raise Failure(str(error), exit_code=LEADERSHIP_LOST) from error
+
+
+async def _stop(manager: Manager, stop: asyncio.Event) -> None:
+    await stop.wait()
+    manager.stop()
+
+
+def _manager(process: _Process, client: Client, clock: Clock, rng: random.Random) -> Manager:
     try:
-        transport = HttpsTransport(config, clock=clock, log=log)
+        election = _election(process, client, clock, rng) if process.settings.leader_elect else None
+    except ValueError as error:
+        raise Failure(f"leader election: {error}", exit_code=2) from error
+    return Manager(
+        process.loaded.operator,
+        client,
+        clock=clock,
+        rng=rng,
+        log=process.log,
+        settings=process.settings,
+        namespaces=process.namespaces,
+        election=election,
+        start_checks=True,
+        target=process.target,
+    )
+
+
+def _election(process: _Process, client: Client, clock: Clock, rng: random.Random) -> LeaderElection:
+    from kubewright.operator.election import LeaderElection  # noqa: PLC0415 - only who has rivals needs it
+
+    settings = process.settings
+    return LeaderElection(
+        client,
+        settings.leader_elect_resource_name or process.loaded.operator.name,
+        settings.leader_elect_resource_namespace or process.config.namespace or "default",
+        lease_duration=settings.leader_elect_lease_duration,
+        renew_deadline=settings.leader_elect_renew_deadline,
+        retry_period=settings.leader_elect_retry_period,
+        clock=clock,
+        rng=rng,
+        log=process.log,
+    )
+
+
+@asynccontextmanager
+async def _client(process: _Process, clock: Clock, rng: random.Random) -> AsyncIterator[Client]:
+    try:
+        transport = HttpsTransport(process.config, clock=clock, log=process.log)
     except ConfigError as error:
         raise Failure(str(error)) from error
-    client = Client(transport, field_manager=operator.name, clock=clock, rng=rng, log=log)
+    client = Client(transport, field_manager=process.loaded.operator.name, clock=clock, rng=rng, log=process.log)
     try:
-        await _greet(client, config, log)
-        manager = Manager(operator, client, clock=clock, rng=rng, log=log, namespaces=namespaces)
-        with stop_on_signals(manager.stop):
-            await manager.run()
+        yield client
     finally:
         await client.close()
 
@@ -83,3 +213,23 @@ async def _greet(client: Client, config: ClusterConfig, log: Log) -> None:
     except ApiError as error:
         raise Failure(f"{config.server} refused us (credentials of {config.source}): {error}") from error
     log.info("connected", server=config.server, version=version)
+
+
+async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Does ``work``; False where it was given up because of ``stop``."""
+    async with _beside(stop.wait()) as stopped, _beside(work) as working:
+        await asyncio.wait([stopped, working], return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+        return working.done()
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, object]) -> AsyncIterator[asyncio.Task[object]]:
+    """Has ``work`` go on during the block at most."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

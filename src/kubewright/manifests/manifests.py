@@ -9,7 +9,7 @@ from kubewright.api import ObjectMeta, Resource, to_dict
 from kubewright.crd import definition
 from kubewright.kinds import core_v1
 from kubewright.manifests.deployment import deployment
-from kubewright.manifests.rbac import access
+from kubewright.manifests.rbac import access, lease_access
 from kubewright.operator import Operator
 from kubewright.operator.namespaces import checked_namespaces
 
@@ -35,6 +35,7 @@ def manifests(
         core_v1.Namespace(metadata=ObjectMeta(name=home)),
         core_v1.ServiceAccount(metadata=ObjectMeta(name=operator.name, namespace=home)),
         *access(operator, home=home, namespaces=scope),
+        *lease_access(operator, home=home),
         deployment(
             operator,
             target=target,

@@ -6,18 +6,15 @@ See https://kubernetes.io/docs/reference/access-authn-authz/rbac/
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from kubewright.api import ObjectMeta, Resource, ResourceInfo, resource_info
-from kubewright.controller import ControllerSpec
+from kubewright.api import ObjectMeta, Resource
 from kubewright.kinds import rbac_v1
 from kubewright.operator import Operator
+from kubewright.operator.access import Need, lease_need, needs
 
-__all__ = ["access", "cluster_role", "policy_rules"]
-
-_READ = frozenset({"get", "list", "watch"})
-_APPLY = frozenset({"create", "delete", "patch"})
+__all__ = ["access", "cluster_role", "lease_access", "policy_rules"]
 
 
 def policy_rules(operator: Operator[Any], *, namespaced: bool | None = None) -> list[rbac_v1.PolicyRule]:
@@ -25,38 +22,20 @@ def policy_rules(operator: Operator[Any], *, namespaced: bool | None = None) -> 
 
     ``namespaced``: only of kinds that have namespaces, or only of those that have none.
     """
-    verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for spec in operator.controllers:
-        for info, plural, needed in _needs(spec):
-            if namespaced is None or info.namespaced == namespaced:
-                verbs[info.group, plural] |= needed
+    declared = [
+        need for need in needs(operator.controllers) if namespaced is None or need.info.namespaced == namespaced
+    ]
+    return _rules(declared)
+
+
+def _rules(needed: Iterable[Need]) -> list[rbac_v1.PolicyRule]:
     merged: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
-    for (group, plural), allowed in sorted(verbs.items()):
-        merged[group, tuple(sorted(allowed))].append(plural)
+    for need in sorted(needed, key=lambda need: (need.info.group, need.resource)):
+        merged[need.info.group, tuple(sorted(need.verbs))].append(need.resource)
     return [
         rbac_v1.PolicyRule(api_groups=[group], resources=resources, verbs=list(allowed))
         for (group, allowed), resources in sorted(merged.items(), key=lambda item: (item[0][0], item[1]))
     ]
-
-
-def _needs(spec: ControllerSpec[Any]) -> Iterator[tuple[ResourceInfo, str, frozenset[str]]]:
-    for kind in spec.kinds:
-        info = resource_info(kind)
-        yield info, info.plural, _READ
-    for kind in spec.owns:
-        info = resource_info(kind)
-        yield info, info.plural, _APPLY
-    for kind in spec.prune:
-        info = resource_info(kind)
-        yield info, info.plural, frozenset({"delete"})
-    info = resource_info(spec.kind)
-    if spec.finalizers:
-        yield info, info.plural, frozenset({"patch"})
-    if info.has_status:
-        yield info, f"{info.plural}/status", frozenset({"patch"})
-    if spec.owns:
-        # owner references that block the owner's deletion need it where OwnerReferencesPermissionEnforcement is on
-        yield info, f"{info.plural}/finalizers", frozenset({"update"})
 
 
 def access(operator: Operator[Any], *, home: str, namespaces: Iterable[str] | None) -> list[Resource]:
@@ -84,6 +63,19 @@ def access(operator: Operator[Any], *, home: str, namespaces: Iterable[str] | No
             ),
         ]
     return found
+
+
+def lease_access(operator: Operator[Any], *, home: str) -> list[Resource]:
+    """The Role for leader election, and what binds it to the operator's service account, both in ``home``."""
+    metadata = ObjectMeta(name=f"{operator.name}-leader-election", namespace=home)
+    return [
+        rbac_v1.Role(metadata=metadata, rules=_rules([lease_need()])),
+        rbac_v1.RoleBinding(
+            metadata=metadata,
+            role_ref=rbac_v1.RoleRef(api_group="rbac.authorization.k8s.io", kind="Role", name=str(metadata.name)),
+            subjects=[_account(operator, home)],
+        ),
+    ]
 
 
 def cluster_role(operator: Operator[Any]) -> rbac_v1.ClusterRole:

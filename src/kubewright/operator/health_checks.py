@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubewright.api import Clock
 from kubewright.cache import Cache, InformerHealth, Phase
 from kubewright.controller import Controller
 from kubewright.operator.health import Check
 
-__all__ = ["PING", "Heartbeat", "caches_check", "workers_check"]
+if TYPE_CHECKING:
+    from kubewright.operator.election import LeaderElection
+
+__all__ = ["PING", "Heartbeat", "caches_check", "leader_check", "workers_check"]
 
 PING = Check("ping", lambda: None)
 """Always well: the process answers."""
@@ -55,6 +58,18 @@ def workers_check(controllers: Sequence[Controller[Any]]) -> Check:
     return Check("workers", look)
 
 
+def leader_check(election: LeaderElection) -> Check:
+    """Whether it is known who leads: this process or another one."""
+
+    def look() -> str | None:
+        if election.is_leader or election.leader:
+            return None
+        what = f"the lease {election.namespace}/{election.name}"
+        return f"{what} could not be read yet" if election.leader is None else f"nobody holds {what}"
+
+    return Check("leader", look)
+
+
 class Heartbeat:
     """Whether the event loop takes turns: code that blocks it stops all controllers, watches and the lease's renewal.
 
@@ -67,29 +82,26 @@ class Heartbeat:
     REMEMBERED = 30.0
     """Seconds for which it is told, so that somebody sees it."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._beat: float | None = None
         self._blocked: tuple[float, float] | None = None
 
     async def run(self) -> None:
         """Beats, for ever."""
         while True:
-            self._note()
+            self._beat = self._look()
             await asyncio.sleep(self.INTERVAL)
 
-    def _note(self) -> None:
-        now = self._clock.monotonic()
+    def _look(self) -> float:
+        now = asyncio.get_running_loop().time()  # which stands still while the machine is suspended
         if self._beat is not None and now - self._beat > self.BLOCKED:
             self._blocked = (now, now - self._beat)
-        self._beat = now
+        return now
 
     @property
     def check(self) -> Check:
         def look() -> str | None:
-            now = self._clock.monotonic()
-            if self._beat is not None and now - self._beat > self.BLOCKED:
-                self._blocked = (now, now - self._beat)
+            now = self._look()
             if self._blocked is None or now - self._blocked[0] > self.REMEMBERED:
                 return None
             return (

@@ -47,14 +47,18 @@ class Lifecycle:
         self._log = log
         self._parts: list[_Part] = []
         self._interrupted = False
+        self._may_end: set[asyncio.Task[None]] = set()
         self._reason: BaseException | None = None
         self.abandoned: list[str] = []
         """Tasks that did not end when they were cancelled."""
 
     # starting
 
-    async def enter(self, name: str, part: AbstractAsyncContextManager[object]) -> None:
-        """Starts something that is there once it was entered; it is entered and left in one task. Raises `StartFailed`."""
+    async def enter(self, name: str, part: AbstractAsyncContextManager[object], *, unless: asyncio.Event) -> None:
+        """Starts something that is there once it was entered; it is entered and left in one task.
+
+        It is given up, and ended, as soon as ``unless`` is set. Raises `StartFailed`.
+        """
         entered, leave = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(_held(part, entered, leave), name=name)
 
@@ -63,40 +67,62 @@ class Lifecycle:
             await asyncio.wait([task])
 
         held = _Part(name, (task,), drain)
-        waiter = asyncio.create_task(entered.wait(), name=f"waiting for {name}")
+        waiters = [asyncio.create_task(event.wait(), name=f"waiting for {name}") for event in (entered, unless)]
         try:
-            await asyncio.wait([waiter, task], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*waiters, task], return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             await self._end(held)
             raise
         finally:
-            waiter.cancel()
-        if not entered.is_set():
+            for waiter in waiters:
+                waiter.cancel()
+        if entered.is_set():
+            self._parts.append(held)
+        elif not task.done():
+            await self._end(held)
+        else:
             try:
                 task.result()
             except Exception as error:
                 raise StartFailed(f"{name} did not start: {error}") from error
-        self._parts.append(held)
 
-    def run(self, name: str, work: Mapping[str, Coroutine[Any, Any, None]], *, drain: Drain | None = None) -> None:
+    def run(
+        self,
+        name: str,
+        work: Mapping[str, Coroutine[Any, Any, None]],
+        *,
+        drain: Drain | None = None,
+        stop_last: bool = False,
+        may_end: bool = False,
+    ) -> None:
         """Starts tasks, by their names, that work until they are cancelled, or until ``drain`` had them end."""
         tasks = tuple(asyncio.create_task(coroutine, name=task) for task, coroutine in work.items())
-        self._parts.append(_Part(name, tasks, drain))
+        if may_end:
+            self._may_end.update(tasks)
+        self._parts.insert(0 if stop_last else len(self._parts), _Part(name, tasks, drain))
 
-    async def until(self, *events: asyncio.Event) -> None:
-        """Waits for the first of ``events``. Raises what a part died of; RuntimeError where one just ended."""
-        waiters = [asyncio.create_task(event.wait(), name="waiting for an event") for event in events]
-        tasks = [task for part in self._parts for task in part.tasks]
+    async def until(self, *conditions: Coroutine[Any, Any, object]) -> None:
+        """Waits for the first of ``conditions``. Raises what a part died of; RuntimeError where one just ended."""
+        waiters = {asyncio.create_task(condition, name="waiting for a condition") for condition in conditions}
         try:
-            await asyncio.wait([*waiters, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            while not any(waiter.done() for waiter in waiters):
+                tasks = [task for part in self._parts for task in part.tasks]
+                for task in tasks:
+                    if task.done():
+                        self._check(task)
+                await asyncio.wait(
+                    {*waiters, *(task for task in tasks if not task.done())}, return_when=asyncio.FIRST_COMPLETED
+                )
         finally:
             for waiter in waiters:
                 waiter.cancel()
-        for task in tasks:
-            if task.done():
-                self._reason = None if task.cancelled() else task.exception()
-                task.result()
-                raise RuntimeError(f"{task.get_name()} ended, which it should not")
+
+    def _check(self, task: asyncio.Task[None]) -> None:
+        """Raises where it ended and should not have."""
+        self._reason = None if task.cancelled() else task.exception()
+        task.result()
+        if task not in self._may_end:
+            raise RuntimeError(f"{task.get_name()} ended, which it should not")
 
     # stopping
 

@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kubewright.api import Clock, SystemClock
+from kubewright.api import Clock, SystemClock, resource_info
 from kubewright.cache import Cache
 from kubewright.client import Client
 from kubewright.controller import Controller
+from kubewright.operator.access import EVENTS, needs
+from kubewright.operator.health import Check, answer
+from kubewright.operator.health_checks import PING, Heartbeat, caches_check, leader_check, workers_check
+from kubewright.operator.http_server import Address, HttpAnswer, HttpHandler, serve
+from kubewright.operator.lifecycle import Lifecycle
 from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.operator import Operator
+from kubewright.operator.settings import Settings
 from kubewright.telemetry import Log, null_log
 
-__all__ = ["STOP_WITHIN", "Manager"]
+if TYPE_CHECKING:
+    from kubewright.operator.election import LeaderElection
+    from kubewright.operator.start_checks import StartChecks
 
-STOP_WITHIN = 25.0
-"""Seconds that runs in flight are given to end; the generated Deployment's grace period follows it."""
+__all__ = ["LeadershipLost", "Manager"]
+
+
+class LeadershipLost(Exception):
+    """The process led and does not any more: it must end, so that another one, or its successor, starts afresh."""
 
 
 class Manager:
-    """Runs an operator's caches, then its controllers; stops them in reverse.
+    """Runs an operator: HTTP, then caches, then controllers; stops them in reverse.
 
-    Guarantees: two managers in one process share nothing; `run` leaves no task behind. A kind whose CRD is missing, or
-    an API server that is away, is reported and waited for.
+    Guarantees
+        Two managers in one process share nothing. `run` leaves no task behind, however it ends, except of code that
+        refuses to be cancelled, which is named in the log. A kind whose CRD is missing, a permission that is, and an API
+        server that is away are reported and waited for.
+    Errors
+        From `run`: `StartFailed` where a part could not start, which it names; `LeadershipLost`.
     """
 
     def __init__(
@@ -37,29 +52,35 @@ class Manager:
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
-        stop_within: float = STOP_WITHIN,
+        settings: Settings | None = None,
         namespaces: Iterable[str] | None = None,
+        election: LeaderElection | None = None,
+        start_checks: bool = False,
+        target: str | None = None,
     ) -> None:
-        """``stop_within``: seconds that runs in flight are given to end when the manager is asked to stop.
+        """``settings``: default those of the operator. ``namespaces``: where it works; default what it declares.
+        ``election``: controllers run, and write, only while it is won; without one, at once.
 
-        ``namespaces``: where the operator works; default what it declares.
+        With ``start_checks`` the server is asked whether it has and allows what the operator declares, and what it lacks
+        is told with the remedy, in which ``target`` is the operator as the command line names it.
         """
         clock = clock or SystemClock()
         rng = rng or random.Random()
-        log = log or null_log()
         self.operator = operator
         self.client = client
-        self._log = log.bind(operator=operator.name)
-        self._stop_within = stop_within
+        self.settings = settings or operator.settings
+        self._log = (log or null_log()).bind(operator=operator.name)
+        self.election = election
         self._stopping = asyncio.Event()
+        self._writer = client if election is None else client.fenced(election.fence)
         self.namespaces = (
             operator.namespaces if namespaces is None else checked_namespaces(namespaces, what="namespaces")
         )
-        self.cache = Cache(client, namespaces=self.namespaces, clock=clock, rng=rng, log=self._log)
+        self.cache = Cache(self._writer, namespaces=self.namespaces, clock=clock, rng=rng, log=self._log)
         self.controllers: list[Controller[Any]] = [
             Controller(
                 spec,
-                client=client,
+                client=self._writer,
                 cache=self.cache,
                 clock=clock,
                 rng=rng,
@@ -68,17 +89,108 @@ class Manager:
             )
             for spec in operator.controllers
         ]
+        self._heartbeat = Heartbeat()
+        self._start_checks = self._checks_of(target, rng) if start_checks else None
+        healthy = [PING, self._heartbeat.check, workers_check(self.controllers)]
+        ready = [caches_check(self.cache, clock), Check("shutdown", self._why_shut_down)]
+        if election is not None:
+            ready.append(leader_check(election))
+        self.health: Mapping[str, list[Check]] = {
+            "healthz": healthy,
+            "readyz": [*healthy, *ready, *([self._start_checks.check] if self._start_checks else [])],
+        }
+        """What `/healthz` and `/readyz` look at; more may be added before `run`."""
+        self.health_port: int | None = None
+        """Where they are served, while they are."""
+
+    def _checks_of(self, target: str | None, rng: random.Random) -> StartChecks:
+        from kubewright.operator.start_checks import StartChecks  # noqa: PLC0415 - only deployed processes check
+
+        optional = [resource_info(kind) for spec in self.operator.controllers for kind in spec.optional]
+        return StartChecks(
+            self.client,
+            self.cache,
+            needs(self.operator.controllers),
+            operator=self.operator.name,
+            namespaces=self.namespaces,
+            target=target,
+            optional=[EVENTS, *optional],
+            rng=rng,
+            log=self._log,
+        )
 
     def stop(self) -> None:
-        """Asks `run` to end well: runs in flight are finished, nothing new starts."""
+        """Asks `run` to end well: runs in flight are finished, nothing new starts. May be called before `run`."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Works until `stop`. Cancellation ends at once, runs in flight included."""
+        """Works until `stop`, or until the lease is lost. Cancellation ends at once, runs in flight included."""
         self._log.info("starting", controllers=[controller.spec.name for controller in self.controllers])
-        async with self.sharing():
-            await self._work()
+        lifecycle = Lifecycle(stop_within=self.settings.stop_within, log=self._log)
+        well = False
+        try:
+            await self._start(lifecycle)
+            lost = [] if self.election is None else [self.election.lost.wait()]
+            await lifecycle.until(self._stopping.wait(), *lost)
+            well = self._stopping.is_set()
+            if not well:
+                raise LeadershipLost("the lease was lost: the log says why")
+        finally:
+            await lifecycle.close(drain=well)
         self._log.info("stopped")
+
+    async def _start(self, lifecycle: Lifecycle) -> None:
+        """Starts one group after the other, as far as nobody asks to stop."""
+        if self.settings.health_probe_bind_address != "0":
+            address = Address.parse(self.settings.health_probe_bind_address)
+            served = serve(address, self._handlers(), bound=self._bound)
+            await lifecycle.enter("the health endpoint", served, unless=self._stopping)
+            lifecycle.run("heartbeat", {"heartbeat": self._heartbeat.run()})
+        lifecycle.run("caches", {"cache": self.cache.run()})
+        if self._start_checks is not None:
+            lifecycle.run("start-up checks", {"start-up checks": self._start_checks.run()})
+        if self.election is not None and not await self._win(self.election, lifecycle):
+            return
+        if self.operator.lifespan is not None:
+            await lifecycle.enter("the operator's lifespan", self.sharing(), unless=self._stopping)
+        if not self._stopping.is_set():
+            lifecycle.run(
+                "controllers",
+                {f"controller-{controller.spec.name}": controller.run() for controller in self.controllers},
+                drain=self._drain,
+            )
+
+    async def _win(self, election: LeaderElection, lifecycle: Lifecycle) -> bool:
+        """Campaigns; whether this process leads now, rather than having been asked to stop."""
+
+        async def release() -> None:
+            if not lifecycle.abandoned:  # what does not end may still write
+                await election.release()
+
+        lifecycle.run(
+            "leader election", {"leader election": election.run()}, drain=release, stop_last=True, may_end=True
+        )
+        await lifecycle.until(self._stopping.wait(), election.wait_until_leading(), election.lost.wait())
+        return not (self._stopping.is_set() or election.lost.is_set())
+
+    def _bound(self, port: int) -> None:
+        self.health_port = port
+        self._log.info("health is served", address=self.settings.health_probe_bind_address, port=port)
+
+    def _handlers(self) -> dict[str, HttpHandler]:
+        def handler(endpoint: str, checks: list[Check]) -> HttpHandler:
+            def handle(only: str, query: Mapping[str, list[str]]) -> HttpAnswer:
+                found = answer(
+                    endpoint, checks, only=only, exclude=query.get("exclude", []), verbose="verbose" in query
+                )
+                return HttpAnswer(found.status, found.text.encode())
+
+            return handle
+
+        return {endpoint: handler(endpoint, checks) for endpoint, checks in self.health.items()}
+
+    def _why_shut_down(self) -> str | None:
+        return "the operator was asked to stop" if self._stopping.is_set() else None
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
@@ -86,22 +198,10 @@ class Manager:
         if self.operator.lifespan is None:
             yield
             return
-        async with self.operator.lifespan(self.client) as state:
+        async with self.operator.lifespan(self._writer) as state:
             for controller in self.controllers:
                 controller.share(state)
             yield
-
-    async def _work(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            running: list[asyncio.Task[None]] = [tasks.create_task(self.cache.run(), name="cache")]
-            running += [
-                tasks.create_task(controller.run(), name=f"controller-{controller.spec.name}")
-                for controller in self.controllers
-            ]
-            await self._stopping.wait()
-            await self._drain()
-            for task in reversed(running):
-                task.cancel()
 
     async def settled(self) -> None:
         """Waits until every cache is in step and no controller has anything to do (delayed retries aside)."""
@@ -112,9 +212,5 @@ class Manager:
     async def _drain(self) -> None:
         for controller in self.controllers:
             controller.stop()
-        try:
-            async with asyncio.timeout(self._stop_within):
-                for controller in self.controllers:
-                    await controller.settled()
-        except TimeoutError:
-            self._log.warning("runs in flight did not end in time and were cancelled", seconds=self._stop_within)
+        for controller in self.controllers:
+            await controller.queue.idle()

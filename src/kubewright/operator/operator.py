@@ -18,6 +18,7 @@ from kubewright.controller import (
     BlockingContext,
     Context,
     ControllerSpec,
+    ErrorStatus,
     FinalizerSpec,
     Predicate,
     Request,
@@ -27,6 +28,7 @@ from kubewright.controller import (
 )
 from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.options import ControllerOptions, Register, check_form, kinds_of, split_watches, the_function
+from kubewright.operator.settings import Settings
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
@@ -58,18 +60,21 @@ class Operator(Generic[S_co]):
         *,
         lifespan: Callable[[Client], AbstractAsyncContextManager[S_co]] | None = None,
         namespaces: Iterable[str] | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - it can't be changed
     ) -> None:
         """``name`` is a DNS label; field managers, service accounts and leases are named after it.
 
         ``lifespan``: an ``@asynccontextmanager`` function of the operator's client, entered once by each manager before
         its controllers start and left after they ended; what it yields is every run's `Context.state`. ``namespaces``:
         where the operator works (default: everywhere); what it may see is as much, by Roles in place of a ClusterRole.
+        ``settings``: what applies unless the environment or a flag says otherwise.
         """
         check_dns_label(name, what="the operator's name")
         if lifespan is not None and (inspect.isasyncgenfunction(lifespan) or not callable(lifespan)):
             raise TypeError(f"lifespan: {lifespan!r} gives no context manager: decorate it with @asynccontextmanager")
         self.name = name
         self.lifespan = lifespan
+        self.settings = settings
         self.namespaces = checked_namespaces(namespaces, what="namespaces")
         self._controllers: list[ControllerSpec[Any]] = []
         self._finalizers: dict[type[Resource], list[FinalizerSpec[Any]]] = {}
@@ -124,6 +129,7 @@ class Operator(Generic[S_co]):
         threads: bool = False,
         keys: bool = False,
         name: str | None = None,
+        error_status: ErrorStatus | None = None,
         while_deleting: bool = False,
     ) -> Any:
         """Registers the reconciler of ``kind``: an async function, or an object with an async method ``reconcile``.
@@ -136,8 +142,10 @@ class Operator(Generic[S_co]):
         and may be deleted nevertheless, by pruning or by `Context.delete`. ``threads``: the reconciler is a plain
         function that may block; it gets a `BlockingContext`. ``keys``: it gets the `Request` in place of the object, also
         of objects that are gone; no status is written for it. ``name``: a DNS label, default the kind in lower case; the
-        field manager is ``<operator>/<name>``. ``while_deleting``: it also runs, after the clean-ups, for objects that are
-        being deleted.
+        field manager is ``<operator>/<name>``. ``error_status``: edits the object's status when a run failed, called with the object, the error
+        and the object's conditions; default: condition ``Reconciling`` while it is tried again, ``Stalled`` after a
+        `TerminalError`, where the class has conditions; `says_nothing` for neither. ``while_deleting``: it also runs,
+        after the clean-ups, for objects that are being deleted.
 
         An object annotated ``kubewright.dev/paused: "true"`` is left alone.
         """
@@ -151,6 +159,10 @@ class Operator(Generic[S_co]):
             raise TypeError(f"backoff={backoff!r}: give a Backoff, such as Backoff(first=1, longest=60)")
         if when is not None and not callable(when):
             raise TypeError(f"when={when!r}: give a function of an event, such as changed('.spec.replicas')")
+        if error_status is not None and not callable(error_status):
+            raise TypeError(
+                f"error_status={error_status!r}: give a function of the object, the error and its conditions"
+            )
         if keys and while_deleting:
             raise ValueError("while_deleting=True: with keys=True every request comes, so leave it out")
         kinds, sources = split_watches(watches)
@@ -169,6 +181,7 @@ class Operator(Generic[S_co]):
             prune=kinds_of(prune, argument="prune"),
             threads=threads,
             keys=keys,
+            error_status=error_status,
             while_deleting=while_deleting,
         )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 if TYPE_CHECKING:
     from structlog.typing import Processor
 
-__all__ = ["Log", "LogFormat", "new_log", "null_log"]
+__all__ = ["Log", "LogFormat", "LogLevel", "new_log", "null_log"]
 
 LogFormat = Literal["json", "console"]
 
@@ -34,19 +34,30 @@ class Log(Protocol):
         ...
 
 
-def new_log(format: LogFormat, *, level: str = "info", stream: TextIO | None = None) -> Log:  # noqa: A002 - as in --log-format
+class LogLevel:
+    """What is written: lines of this level and graver ones. Logs that were made with it follow its changes."""
+
+    def __init__(self, name: str = "info") -> None:
+        self.set(name)
+
+    def set(self, name: str) -> None:
+        """Raises ValueError for an unknown level."""
+        number = logging.getLevelNamesMapping().get(name.upper())
+        if number is None:
+            raise ValueError(f"unknown log level {name!r}: use debug, info, warning or error")
+        self.name, self.number = name, number
+
+
+def new_log(format: LogFormat, *, level: str | LogLevel = "info", stream: TextIO | None = None) -> Log:  # noqa: A002 - as in --log-format
     """A log to ``stream`` (standard error unless given). Raises ValueError for an unknown level."""
-    number = logging.getLevelNamesMapping().get(level.upper())
-    if number is None:
-        raise ValueError(f"unknown log level {level!r}: use debug, info, warning or error")
     target = stream or sys.stderr
-    return _LateLog(number, lambda: _made(format, number, target))
+    return _LateLog(LogLevel(level) if isinstance(level, str) else level, lambda: _made(format, target))
 
 
 class _LateLog:
     """Makes the log behind it when the first line is written: loading structlog takes as long as starting a cluster."""
 
-    def __init__(self, level: int, make: Callable[[], Log]) -> None:
+    def __init__(self, level: LogLevel, make: Callable[[], Log]) -> None:
         self._level = level
         self._make = make
 
@@ -58,27 +69,27 @@ class _LateLog:
         return _LateLog(self._level, lambda: self._log.bind(**values))
 
     def debug(self, event: str, **values: object) -> None:
-        if self._level <= logging.DEBUG:
+        if self._level.number <= logging.DEBUG:
             self._log.debug(event, **values)
 
     def info(self, event: str, **values: object) -> None:
-        if self._level <= logging.INFO:
+        if self._level.number <= logging.INFO:
             self._log.info(event, **values)
 
     def warning(self, event: str, **values: object) -> None:
-        if self._level <= logging.WARNING:
+        if self._level.number <= logging.WARNING:
             self._log.warning(event, **values)
 
     def error(self, event: str, **values: object) -> None:
-        if self._level <= logging.ERROR:
+        if self._level.number <= logging.ERROR:
             self._log.error(event, **values)
 
     def exception(self, event: str, **values: object) -> None:
-        if self._level <= logging.ERROR:
+        if self._level.number <= logging.ERROR:
             self._log.exception(event, **values)
 
 
-def _made(format: LogFormat, level: int, target: TextIO) -> Log:  # noqa: A002
+def _made(format: LogFormat, target: TextIO) -> Log:  # noqa: A002
     import structlog  # noqa: PLC0415 - see `_LateLog`
 
     processors: list[Processor] = [
@@ -95,7 +106,7 @@ def _made(format: LogFormat, level: int, target: TextIO) -> Log:  # noqa: A002
     logger = structlog.wrap_logger(
         structlog.PrintLogger(target),
         processors=processors,
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
         context_class=dict,
         cache_logger_on_first_use=True,
     )

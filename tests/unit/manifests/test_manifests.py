@@ -4,7 +4,6 @@ import yaml
 from database_operator.operator import operator
 
 from kubewright.manifests import manifests, policy_rules, to_yaml
-from kubewright.operator import STOP_WITHIN
 
 TARGET = "database_operator.operator:operator"
 
@@ -21,6 +20,7 @@ def test_rbac_is_what_the_controller_declares_and_no_more() -> None:
         "apps.example.com/databases": ["get", "list", "patch", "watch"],
         "apps.example.com/databases/finalizers": ["update"],
         "apps.example.com/databases/status": ["patch"],
+        "events.k8s.io/events": ["create", "get", "patch"],
     }
 
 
@@ -31,13 +31,34 @@ def test_the_order_is_that_in_which_they_can_be_applied() -> None:
         "ServiceAccount",
         "ClusterRole",
         "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
         "Deployment",
     ]
 
 
 def test_the_deployment_gives_the_manager_more_time_than_it_takes_to_stop() -> None:
     pod = manifests(operator, target=TARGET)[-1]["spec"]["template"]["spec"]
-    assert pod["terminationGracePeriodSeconds"] > STOP_WITHIN
+    assert pod["terminationGracePeriodSeconds"] > operator.settings.stop_within
+
+
+def test_candidates_may_use_leases_in_their_own_namespace_only() -> None:
+    role, binding = (each for each in manifests(operator, target=TARGET) if each["kind"] in {"Role", "RoleBinding"})
+    assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "database-operator-system"
+    assert role["rules"] == [
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create", "get", "patch"]}
+    ]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+
+
+def test_the_deployment_asks_for_health_where_it_tells_the_operator_to_serve_it() -> None:
+    pod = manifests(operator, target=TARGET)[-1]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    port = container["ports"][0]["containerPort"]
+    assert f"--health-probe-bind-address=:{port}" in container["args"]
+    assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "health"}
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
+    assert pod["enableServiceLinks"] is False
 
 
 def test_image_and_namespace_can_be_chosen() -> None:

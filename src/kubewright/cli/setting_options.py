@@ -1,0 +1,92 @@
+"""A manager's settings as options of a command, each with its default, its variable and where its value is from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from kubewright.cli.failure import Failure
+from kubewright.cli.loading import load_operator
+from kubewright.operator.settings import SETTINGS, Resolved, Setting, Settings, SettingsError, resolve
+
+__all__ = ["OperatorCommand", "resolved", "setting_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def setting_options(function: F) -> F:
+    """Adds an option for each of `SETTINGS`; not given, it is None."""
+    for setting in reversed(SETTINGS):
+        names = [f"{setting.flag}/--no-{setting.flag[2:]}"] if setting.is_switch else [setting.flag]
+        function = click.option(
+            *names,
+            setting.name,
+            type=bool if setting.is_switch else str,
+            default=None,
+            metavar=None if setting.is_switch else "|".join(setting.choices) or setting.metavar,
+            help=setting.description,
+        )(function)
+    return function
+
+
+def resolved(defaults: Settings, flags: dict[str, object]) -> Resolved:
+    """Raises `Failure`, of wrong use, for a setting that can't be used."""
+    try:
+        return resolve(defaults, os.environ, flags)
+    except SettingsError as error:
+        raise Failure(str(error), exit_code=2) from error
+
+
+class OperatorCommand(click.Command):
+    """A command with a TARGET and settings, whose help tells the defaults of that target's operator."""
+
+    _target: str | None = None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        self._target = target if isinstance(target := given.get("target"), str) else None
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        by_name = {setting.name: setting for setting in SETTINGS}
+        rows, settings = [], []
+        known = self._resolved()
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is None:
+                continue
+            setting = by_name.get(parameter.name or "")
+            if setting is None:
+                rows.append(record)
+            else:
+                settings.append((record[0], f"{record[1]}  {_told(setting, known)}"))
+        with formatter.section("Options"):
+            formatter.write_dl(rows)
+        with formatter.section("Settings (a flag goes before its variable, that before the operator's own)"):
+            formatter.write_dl(settings)
+
+    def _resolved(self) -> Resolved:
+        """Of the operator that is named, if it can be loaded: help must always come."""
+        try:
+            operator = None if self._target is None else load_operator(self._target).operator
+        except Failure:
+            operator = None
+        return resolved(Settings() if operator is None else operator.settings, {})
+
+
+def _told(setting: Setting, known: Resolved) -> str:
+    value = _shown(getattr(known.settings, setting.name))
+    origin = known.origins.get(setting.name)
+    if origin is None:
+        return f"[{setting.variable}; default: {value}]"
+    where = "set there" if origin == setting.variable else origin
+    return f"[{setting.variable}; now: {value}, {where}; default: {_shown(getattr(Settings(), setting.name))}]"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value) or "none"
