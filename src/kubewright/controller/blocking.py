@@ -7,13 +7,14 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, TypeVarTuple
 
 import msgspec
 
 from kubewright.api import Conditions, Resource
 from kubewright.client import Client
 from kubewright.controller.context import Context, Labels
+from kubewright.controller.events import EventType
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.threads import Conversation, Threads
@@ -71,6 +72,11 @@ class BlockingContext(Generic[S_co]):
         return self._ctx.attempt
 
     @property
+    def reason(self) -> str:
+        """See `Context.reason`."""
+        return self._ctx.reason
+
+    @property
     def state(self) -> S_co:
         """See `Context.state`. Threads share it: it must bear being used by several at once."""
         return self._ctx.state
@@ -118,6 +124,37 @@ class BlockingContext(Generic[S_co]):
     def ensure(self, obj: R) -> R:
         """See `Context.ensure`."""
         return self.wait(self._ctx.ensure(obj))
+
+    def create(self, obj: R) -> R:
+        """See `Context.create`."""
+        return self.wait(self._ctx.create(obj))
+
+    def edit(self, obj: R, change: Callable[[R], None], *, subresource: Literal["status"] | None = None) -> R:
+        """See `Context.edit`. ``change`` is called by the event loop, and must not block."""
+        return self.wait(self._ctx.edit(obj, change, subresource=subresource))
+
+    def adopt(self, obj: R) -> R:
+        """See `Context.adopt`."""
+        return self.wait(self._ctx.adopt(obj))
+
+    def event(
+        self,
+        type: EventType,  # noqa: A002 - the field's own name
+        reason: str,
+        message: str,
+        *,
+        action: str = "Reconcile",
+        regarding: Resource | None = None,
+        related: Resource | None = None,
+    ) -> None:
+        """See `Context.event`."""
+        self.wait(
+            self._ctx.event(type, reason, message, action=action, regarding=regarding, related=related),
+        )
+
+    def get_live(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
+        """See `LiveReads.get`."""
+        return self.wait(self._ctx.live.get(kind, name, namespace=namespace))
 
     def get(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """See `Context.get`."""

@@ -133,17 +133,19 @@ class Context(Generic[S_co]):
         self.applied.add(intent.key)
         informer = self._env.informer(kind)
         entry = informer.entry(obj.namespace, obj.name)
+        body = intent.body
         if entry is not None:
             if await self._is_settled(intent, entry, informer):
                 current = informer.get(obj.namespace, obj.name)
                 if current is not None:
                     return current
-            intent.body["metadata"]["uid"] = entry.uid  # never create anew what was deleted meanwhile
+            # never create anew what was deleted meanwhile
+            body = {**body, "metadata": {**body["metadata"], "uid": entry.uid}}
         applied = self._env.applied
-        answer = await self.client.apply_raw(informer.info, intent.body, field_manager=applied.manager, force=True)
+        answer = await self.client.apply_raw(informer.info, body, field_manager=applied.manager, force=True)
         now = informer.entry(obj.namespace, obj.name)  # the client has folded the answer into the cache
         if now is not None:
-            applied.record(intent, now, answer)
+            applied.record(intent, now, answer, before=entry)
             if entry is None or entry.resource_version != now.resource_version:
                 self._note(describe(obj), b"{}" if entry is None else entry.raw, now)
         return decode(answer, kind)

@@ -65,7 +65,7 @@ class StormDetector:
         if series.runs < _RUNS or (series.told is not None and now - series.told < _QUIET):
             return None
         series.told = now
-        return Storm(series.runs, now - series.began, series.fields)
+        return Storm(series.runs, now - series.began, {path: list(values) for path, values in series.fields.items()})
 
 
 def changed_fields(before: JSON, after: JSON, path: str = "") -> Iterator[tuple[str, JSON, JSON]]:

@@ -7,8 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -62,9 +61,8 @@ class LoopWatchdog:
         self._log = log
         self._limit = limit
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watches the running loop until the block is left."""
+    async def run(self) -> None:
+        """Watches the running loop until cancelled."""
         loop = asyncio.get_running_loop()
         ended = threading.Event()
         thread = threading.Thread(
@@ -72,7 +70,7 @@ class LoopWatchdog:
         )
         thread.start()
         try:
-            yield
+            await asyncio.Event().wait()
         finally:
             ended.set()
 

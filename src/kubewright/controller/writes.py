@@ -20,6 +20,8 @@ __all__ = ["AppliedIntents", "Intent", "IntentKey", "intent_key", "intent_of"]
 IntentKey = tuple[str, str, str]
 """``statefulsets.apps``, namespace (empty for cluster-scoped kinds), name."""
 
+_WAYS = 8
+"""How many ways to write the same values are remembered of one object."""
 _SERVER_SET = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
@@ -35,7 +37,8 @@ class _Applied(Struct):
     intent: bytes
     uid: str
     owned: bytes | None
-    values: bytes
+    values: tuple[bytes, ...]
+    """Of the answer; and those that an apply of this intent overwrote although our manager owned them."""
     version: int
     """The resource version that was last found to be as it should be."""
 
@@ -60,7 +63,8 @@ class AppliedIntents:
     intent's own. Where the server writes a value differently (a quantity, say) or adds to a list, one apply is sent and
     its answer remembered: the intent is then settled as long as our manager owns what it owned after that and the live
     values at its paths are those of the answer. Anyone who changes such a value takes its ownership away
-    (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts), so drift always shows.
+    (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts), so drift always shows. A value that
+    comes back without that is another way to write the same (``1000m`` and ``1``), and is not fought over.
     """
 
     def __init__(self, manager: str) -> None:
@@ -73,7 +77,7 @@ class AppliedIntents:
         if known is not None and known.intent == intent.digest and known.uid == entry.uid:
             if known.version == entry.resource_version:
                 return True
-            if known.owned == entry.owned_by(self.manager) and known.values == self._values(entry.raw, intent):
+            if known.owned == entry.owned_by(self.manager) and self._values(entry.raw, intent) in known.values:
                 known.version = entry.resource_version
                 return True
         return self._is_as_wanted(intent, entry)
@@ -86,7 +90,7 @@ class AppliedIntents:
             return False
         if not _holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape):
             return False
-        self._remember(intent, entry, entry.raw)
+        self._remember(intent, entry, self._values(entry.raw, intent))
         return True
 
     def wants_to_learn(self, intent: Intent, entry: Entry) -> bool:
@@ -103,20 +107,22 @@ class AppliedIntents:
         if isinstance(fields, dict):
             self._shapes[intent.key[0]].learn(intent.body, fields)
 
-    def record(self, intent: Intent, entry: Entry, answer: bytes) -> None:
-        """The server answered an apply of ``intent``; ``entry`` is what the cache made of that."""
+    def record(self, intent: Intent, entry: Entry, answer: bytes, *, before: Entry | None) -> None:
+        """The server answered an apply of ``intent``; ``entry`` is what the cache made of that, ``before`` what it had."""
         if self._shapes[intent.key[0]].digest(intent.body) != entry.owned_by(self.manager):
             self.learn(intent, answer)
-        self._remember(intent, entry, answer)
+        values = [self._values(answer, intent)]
+        owned = entry.owned_by(self.manager)
+        if before is not None and before.uid == entry.uid and before.owned_by(self.manager) == owned:
+            values.append(self._values(before.raw, intent))
+            known = self._applied.get(intent.key)
+            if known is not None and known.intent == intent.digest and known.owned == owned:
+                values += known.values
+        self._remember(intent, entry, *list(dict.fromkeys(values))[:_WAYS])
 
-    def _remember(self, intent: Intent, entry: Entry, raw: bytes) -> None:
-        self._applied[intent.key] = _Applied(
-            intent.digest,
-            entry.uid,
-            entry.owned_by(self.manager),
-            self._values(raw, intent),
-            entry.resource_version,
-        )
+    def _remember(self, intent: Intent, entry: Entry, *values: bytes) -> None:
+        owned = entry.owned_by(self.manager)
+        self._applied[intent.key] = _Applied(intent.digest, entry.uid, owned, values, entry.resource_version)
 
     def forget(self, key: IntentKey) -> None:
         """The object is gone, or is to be deleted."""

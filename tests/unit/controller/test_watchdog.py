@@ -1,0 +1,64 @@
+"""The watchdog names what keeps the loop from everything else. In real time: a loop that is blocked has no other."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kubewright.controller.request import Request
+from kubewright.controller.watchdog import LoopWatchdog, RunningTasks
+from kubewright.telemetry import Log
+
+
+class Lines:
+    def __init__(self) -> None:
+        self.lines: list[dict[str, object]] = []
+
+    def bind(self, **_values: object) -> Log:
+        return self
+
+    def debug(self, event: str, **values: object) -> None: ...
+
+    def warning(self, event: str, **values: object) -> None:
+        self.lines.append(values)
+
+    info = error = exception = warning
+
+
+def test_a_blocked_loop_is_told_of_with_controller_key_and_stack() -> None:
+    tasks, log = RunningTasks("database"), Lines()
+
+    async def main() -> None:
+        watching = asyncio.create_task(LoopWatchdog([RunningTasks("other"), tasks], log).run())
+        await asyncio.sleep(0.1)
+        task = tasks.enter(Request(None, "default", "db"))
+        blocking_call()
+        tasks.leave(task)
+        async with asyncio.timeout(5):
+            while not log.lines:  # noqa: ASYNC110 - a thread adds to it
+                await asyncio.sleep(0.01)
+        watching.cancel()
+
+    def blocking_call() -> None:
+        time.sleep(0.4)
+
+    asyncio.run(main())
+    (line,) = log.lines
+    assert (line["controller"], line["namespace"], line["name"]) == ("database", "default", "db")
+    assert "in blocking_call" in str(line["at"])
+    assert "time.sleep(0.4)" in str(line["stack"])
+    assert 0.2 < float(str(line["seconds"])) < 2
+
+
+def test_what_waits_or_works_in_small_steps_is_not() -> None:
+    log = Lines()
+
+    async def main() -> None:
+        watching = asyncio.create_task(LoopWatchdog([], log, limit=1.0).run())
+        for _ in range(20):
+            time.sleep(0.005)  # noqa: ASYNC251 - a step
+            await asyncio.sleep(0.005)
+        watching.cancel()
+
+    asyncio.run(main())
+    assert log.lines == []
