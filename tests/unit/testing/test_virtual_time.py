@@ -102,34 +102,6 @@ def test_a_thread_can_have_the_loop_do_something_and_wait_for_it() -> None:
     assert run_in_virtual_time(main) == 3600
 
 
-def test_a_thread_that_has_begun_is_let_end_though_it_is_not_wanted() -> None:
-    ended: list[int] = []
-
-    async def main() -> None:
-        task = asyncio.create_task(asyncio.to_thread(lambda: ended.append(_slow())))
-        await asyncio.sleep(0)  # it is asked for
-        await asyncio.sleep(0)  # and has its turn
-        task.cancel()
-
-    run_in_virtual_time(main)
-    assert ended == [7]
-
-
-def test_threads_take_turns_in_the_order_of_their_calls_however_long_each_takes() -> None:
-    async def main() -> list[int]:
-        order: list[int] = []
-
-        async def work(number: int) -> None:
-            for _ in range(3):
-                await asyncio.to_thread(time.sleep, 0.004 if number == 0 else 0.0)
-                order.append(number)
-
-        await asyncio.gather(*(work(number) for number in range(3)))
-        return order
-
-    assert run_in_virtual_time(main) == [0, 1, 2] * 3
-
-
 def _slow() -> int:
     time.sleep(0.02)
     return 7
