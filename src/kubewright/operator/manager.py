@@ -113,6 +113,7 @@ class Manager:
             needs(self.operator.controllers),
             operator=self.operator.name,
             namespaces=self.namespaces,
+            lease_namespace=None if self.election is None else self.election.namespace,
             target=target,
             optional=[EVENTS, *optional],
             rng=rng,

@@ -21,7 +21,7 @@ from kubewright.cache import Cache, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.client.discovery import UnknownKind
 from kubewright.kinds import authentication_v1, authorization_v1
-from kubewright.operator.access import Need
+from kubewright.operator.access import LEASES, Need, lease_need
 from kubewright.operator.health import Check
 from kubewright.operator.remedies import Missing, grants, installs
 from kubewright.telemetry import Log
@@ -61,17 +61,21 @@ class StartChecks:
         *,
         operator: str,
         namespaces: Sequence[str] | None = None,
+        lease_namespace: str | None = None,
         target: str | None = None,
         optional: Sequence[ResourceInfo] = (),
         rng: random.Random,
         log: Log,
     ) -> None:
-        """``target`` is the operator as the command line names it, for remedies; ``optional`` kinds may be missing."""
+        """``lease_namespace`` is where leader election has its Lease, None without it. ``target`` is the operator as the
+        command line names it, for remedies; ``optional`` kinds may be missing.
+        """
         self._client = client
         self._cache = cache
-        self._needs = needs
+        self._needs = [*needs] if lease_namespace is None else [*needs, lease_need()]
         self._operator = operator
         self._namespaces = namespaces
+        self._lease_namespace = lease_namespace
         self._target = target
         self._optional = frozenset(info.gvk for info in optional)
         self._rng = rng
@@ -171,6 +175,8 @@ class StartChecks:
         ]
 
     def _where(self, need: Need) -> Sequence[str | None]:
+        if need.info == LEASES:
+            return [self._lease_namespace]
         return [None] if self._namespaces is None or not need.info.namespaced else self._namespaces
 
     async def _may(self, need: Need, verb: str, namespace: str | None) -> bool:

@@ -1,0 +1,77 @@
+"""Flags go before variables, those before the operator's own; what is unknown is refused with the nearest name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubewright.operator.settings import SETTINGS, Settings, SettingsError, resolve
+
+
+def test_every_setting_is_told_of_and_has_a_flag_and_a_variable_named_like_it() -> None:
+    assert tuple(setting.name for setting in SETTINGS) == Settings.__struct_fields__
+    first = SETTINGS[0]
+    assert (first.name, first.flag, first.variable) == ("stop_within", "--stop-within", "KUBEWRIGHT_STOP_WITHIN")
+
+
+def test_which_value_counts_and_where_it_is_from() -> None:
+    own = Settings(stop_within=1, log_level="debug", log_format="json")
+    environment = {"KUBEWRIGHT_STOP_WITHIN": "2", "KUBEWRIGHT_LOG_LEVEL": "error", "HOME": "/"}
+    known = resolve(own, environment, {"stop_within": "3", "log_level": None})
+    assert known.settings == Settings(stop_within=3, log_level="error", log_format="json")
+    assert known.origins == {
+        "stop_within": "--stop-within",
+        "log_level": "KUBEWRIGHT_LOG_LEVEL",
+        "log_format": "the operator's own",
+    }
+
+
+def test_nothing_given_is_the_default() -> None:
+    known = resolve(Settings(), {}, {})
+    assert known.settings == Settings()
+    assert known.origins == {}
+
+
+@pytest.mark.parametrize(("text", "meant"), [("true", True), ("1", True), ("False", False), ("0", False)])
+def test_switches_are_read_from_variables(text: str, meant: bool) -> None:
+    assert resolve(Settings(), {"KUBEWRIGHT_LEADER_ELECT": text}, {}).settings.leader_elect is meant
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "said"),
+    [
+        ("STOP_WITHIN", "soon", "'soon' is no positive number of seconds"),
+        ("STOP_WITHIN", "0", "no positive number"),
+        ("STOP_WITHIN", "nan", "no positive number"),
+        ("LEADER_ELECT", "maybe", "'maybe' is neither true nor false"),
+        ("LEADER_ELECT_LEASE_DURATION", "1.5", "no whole number of seconds"),
+        ("LEADER_ELECT_RESOURCE_NAME", "A_b", "A_b"),
+        ("LOG_LEVEL", "warn", "did you mean warning?"),
+        ("HEALTH_PROBE_BIND_ADDRESS", "8081", "use HOST:PORT"),
+    ],
+)
+def test_a_value_of_no_use_is_refused_by_its_variable(variable: str, text: str, said: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        resolve(Settings(), {f"KUBEWRIGHT_{variable}": text}, {})
+    assert str(refused.value).startswith(f"KUBEWRIGHT_{variable}: ")
+    assert said in str(refused.value)
+
+
+def test_a_value_of_no_use_is_refused_by_its_flag_and_by_its_argument() -> None:
+    with pytest.raises(SettingsError, match="^--stop-within: '-1' is|^--stop-within: -1.0 is no positive"):
+        resolve(Settings(), {}, {"stop_within": "-1"})
+    wrong: Any = "loud"
+    with pytest.raises(SettingsError, match="^log_level: 'loud' is none"):
+        Settings(log_level=wrong)
+
+
+def test_an_unknown_variable_is_refused_with_the_nearest() -> None:
+    with pytest.raises(SettingsError, match=r"KUBEWRIGHT_STOP_WITHN: .* did you mean KUBEWRIGHT_STOP_WITHIN\?"):
+        resolve(Settings(), {"KUBEWRIGHT_STOP_WITHN": "2"}, {})
+
+
+def test_what_kubelet_tells_of_services_named_like_us_is_no_setting() -> None:
+    links = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTPS", "PORT", "PORT_443_TCP", "PORT_443_TCP_ADDR")
+    environment = {f"KUBEWRIGHT_{name}": "10.0.0.1" for link in links for name in (link, f"WEBHOOKS_{link}")}
+    assert resolve(Settings(), environment, {}).settings == Settings()
