@@ -10,7 +10,6 @@ from kubewright.controller.context import Context
 from kubewright.controller.controller import Controller
 from kubewright.controller.environment import NotDeclared
 from kubewright.controller.error_status import ErrorStatus, says_nothing
-from kubewright.controller.instruments import Instruments, PlainInstruments
 from kubewright.controller.outcome import Requeue, Result, TerminalError
 from kubewright.controller.pausing import PAUSED
 from kubewright.controller.predicates import (
@@ -47,11 +46,9 @@ __all__ = [
     "ControllerSpec",
     "ErrorStatus",
     "FinalizerSpec",
-    "Instruments",
     "LoopWatchdog",
     "Mapper",
     "NotDeclared",
-    "PlainInstruments",
     "Predicate",
     "Priority",
     "QueueClosed",

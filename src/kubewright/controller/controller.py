@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
-from kubewright.cache import Cache, InformerState
+from kubewright.cache import Cache, Entry, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
 from kubewright.controller.children import may_be_deleted
 from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.failures import from_the_users_code, place
+from kubewright.controller.instruments import ControllerInstruments, Ending
 from kubewright.controller.key_run import KeyRun
 from kubewright.controller.outcome import Result, TerminalError
 from kubewright.controller.pausing import PAUSED, is_paused
@@ -20,11 +22,12 @@ from kubewright.controller.queue import QueueClosed, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.run import Run
 from kubewright.controller.spec import ControllerSpec
+from kubewright.controller.steps import Steps
 from kubewright.controller.threads import Threads
 from kubewright.controller.waking import Waking
 from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, Metrics, Spans, null_metrics
 
 __all__ = ["Controller"]
 
@@ -49,9 +52,20 @@ class Controller(Generic[R]):
         rng: random.Random,
         log: Log,
         field_manager: str,
+        metrics: Metrics | None = None,
+        spans: Callable[[], Spans | None] = lambda: None,
     ) -> None:
+        """``metrics``: where it counts what it does. ``spans``: asked, when it begins to run, for where runs are traced."""
         self.spec = spec
-        self.queue = WorkQueue(rng, backoff=spec.backoff)
+        self._instruments = ControllerInstruments(
+            spec.name,
+            resource_info(spec.kind).kind,
+            metrics or null_metrics(),
+            spans=spans,
+            workers=spec.workers,
+        )
+        self.queue = WorkQueue(rng, backoff=spec.backoff, times=self._instruments.queue_times)
+        self._instruments.watch(self.queue)
         self._rng = rng
         self._log = log.bind(controller=spec.name, kind=resource_info(spec.kind).kind)
         applied = AppliedIntents(field_manager)
@@ -65,6 +79,7 @@ class Controller(Generic[R]):
             cache=cache,
             clock=clock,
             applied=applied,
+            instruments=self._instruments,
         )
         self._waking = Waking(
             spec, env, cache=cache, queue=self.queue, applied=applied, clock=clock, rng=rng, log=self._log
@@ -90,6 +105,7 @@ class Controller(Generic[R]):
 
     async def run(self) -> None:
         """Works until `stop`. Cancellation ends the runs in flight."""
+        self._instruments.open()
         async with asyncio.TaskGroup() as tasks:
             waking = tasks.create_task(self._waking.run(), name=f"{self.spec.name}-waking")
             workers: list[asyncio.Task[object]] = [
@@ -120,7 +136,7 @@ class Controller(Generic[R]):
         It is the caller's to see that the cache is in step and that no worker has the same request.
         """
         reconcile_id = f"{self._rng.getrandbits(64):016x}"
-        log = self._log.bind(namespace=request.namespace, name=request.name, reconcile_id=reconcile_id)
+        log = self._log_of(request, self._primary.entry(request.namespace, request.name), reconcile_id)
         return await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
 
     async def settled(self) -> None:
@@ -160,31 +176,41 @@ class Controller(Generic[R]):
 
     async def _reconcile(self, request: Request) -> None:
         reconcile_id = f"{self._rng.getrandbits(64):016x}"
-        log = self._log.bind(namespace=request.namespace, name=request.name, reconcile_id=reconcile_id)
-        if self._is_paused(request, log):
+        entry = self._primary.entry(request.namespace, request.name)
+        log = self._log_of(request, entry, reconcile_id)
+        if self._is_paused(request, entry, log):
             return
+        steps = self._instruments.run(request, reconcile_id)
         try:
-            result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
-        except TerminalError as error:
-            self.queue.forget(request)
-            log.error("reconcile failed for good; it runs again when the object changes", error=str(error))
-        except Conflict as error:
-            log.debug("overtaken by another change", error=str(error), retry_in=_seconds(self.queue.retry(request)))
-        except TransportError as error:
-            log.warning("API server not reached", error=str(error), retry_in=_seconds(self.queue.retry(request)))
+            ending = await self._ending(request, steps, log, reconcile_id)
+        finally:
+            steps.end()
+        self._instruments.ended(ending)
+
+    def _log_of(self, request: Request, entry: Entry | None, reconcile_id: str) -> Log:
+        """``uid`` and ``generation`` are None where there is no object."""
+        uid, generation = (None, None) if entry is None else (entry.uid, entry.generation)
+        return self._log.bind(
+            namespace=request.namespace, name=request.name, uid=uid, generation=generation, reconcile_id=reconcile_id
+        )
+
+    async def _ending(self, request: Request, steps: Steps, log: Log, reconcile_id: str) -> Ending:
+        """One run, and what follows from how it ends."""
+        attempt = self.queue.failures(request)
+        try:
+            result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise  # it is this worker that is to end
-            self._failed(request, error, log)
+            return self._failed(request, error, steps, log)
         except (Exception, SystemExit) as error:  # one object's failure must not stop the others
-            self._failed(request, error, log)
-        else:
-            self._succeeded(request, result)
+            return self._failed(request, error, steps, log)
+        steps.begin("requeue")
+        return self._succeeded(request, result)
 
-    def _is_paused(self, request: Request, log: Log) -> bool:
+    def _is_paused(self, request: Request, entry: Entry | None, log: Log) -> bool:
         """Says so once, until the object is worked on again."""
-        entry = self._primary.entry(request.namespace, request.name)
         if entry is None or not is_paused(entry):
             if self._paused.pop(request, "") and entry is not None:
                 log.info("no longer paused")
@@ -195,22 +221,43 @@ class Controller(Generic[R]):
         self.queue.forget(request)
         return True
 
-    def _succeeded(self, request: Request, result: Result | None) -> None:
-        if result is not None and result.requeue_after == 0:
+    def _succeeded(self, request: Request, result: Result | None) -> Ending:
+        after = None if result is None else result.requeue_after
+        if after == 0:
             self.queue.retry(request)  # with back-off, or a reconciler that always wants more would run without a pause
-            return
+            return "requeue"
         self.queue.forget(request)
-        if result is not None and result.requeue_after is not None:
-            self.queue.add_after(request, result.requeue_after, result.priority)
+        if result is None or after is None:
+            return "success"
+        self.queue.add_after(request, after, result.priority)
+        return "requeue_after"
 
-    def _failed(self, request: Request, error: BaseException, log: Log) -> None:
+    def _failed(self, request: Request, error: BaseException, steps: Steps, log: Log) -> Ending:
+        steps.failed(error)
+        steps.begin("requeue")
+        if isinstance(error, TerminalError):
+            self._instruments.terminal_errors.inc()
+            self.queue.forget(request)
+            log.error("reconcile failed for good; it runs again when the object changes", error=str(error))
+            return "error"
         delay = self.queue.retry(request)
-        log = log.bind(attempt=self.queue.failures(request), retry_in=_seconds(delay))
+        if isinstance(error, Conflict):
+            self._instruments.conflicts.inc()
+            log.debug("overtaken by another change", error=str(error), retry_in=_seconds(delay))
+        elif isinstance(error, TransportError):
+            log.warning("API server not reached", error=str(error), retry_in=_seconds(delay))
+        else:
+            self._report(error, log.bind(attempt=self.queue.failures(request), retry_in=_seconds(delay)))
+        return "error"
+
+    def _report(self, error: BaseException, log: Log) -> None:
         if isinstance(error, ApiError):
             log.error("reconcile failed", error=str(error), at=place(error))
-        else:
-            error.__traceback__ = from_the_users_code(error)
-            log.exception("reconcile failed", error=f"{type(error).__name__}: {error}")
+            return
+        if not isinstance(error, Exception):
+            self._instruments.panics.inc()
+        error.__traceback__ = from_the_users_code(error)
+        log.exception("reconcile failed", error=f"{type(error).__name__}: {error}")
 
 
 def _seconds(delay: float) -> float:

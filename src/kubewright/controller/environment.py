@@ -13,8 +13,9 @@ from kubewright.cache import Cache, Informer
 from kubewright.client import Client
 from kubewright.controller.causes import Cause, Causes, OwnWrites
 from kubewright.controller.events import EventRecorder
-from kubewright.controller.instruments import Instruments, PlainInstruments
+from kubewright.controller.instruments import ControllerInstruments
 from kubewright.controller.request import Request
+from kubewright.controller.steps import NO_STEPS, Steps
 from kubewright.controller.storms import StormDetector
 from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
@@ -44,6 +45,7 @@ class Start(Struct):
     log: Log
     reconcile_id: str
     attempt: int
+    steps: Steps = NO_STEPS
     causes: tuple[Cause, ...] = ()
     writes: list[Write] = field(default_factory=list)
 
@@ -60,10 +62,10 @@ class RunEnvironment:
         cache: Cache,
         clock: Clock,
         applied: AppliedIntents,
+        instruments: ControllerInstruments,
         optional: Iterable[type[Resource]] = (),
         may_be_deleted: Iterable[type[Resource]] = (),
         declared: Iterable[type[Resource]] = (),
-        instruments: Instruments | None = None,
     ) -> None:
         """``optional`` are those of ``kinds`` that may not be installed; ``may_be_deleted`` as in `Children`. Of the
         ``declared`` no objects are cached, and live reads are fine.
@@ -80,7 +82,7 @@ class RunEnvironment:
         self.own_writes = OwnWrites()
         self.storms = StormDetector(clock)
         self.running = RunningTasks(name)
-        self.instruments = instruments or PlainInstruments(clock)
+        self.instruments = instruments
         self.events = EventRecorder(client, controller=applied.manager, instance=node(), clock=clock)
         dispensable = set(optional)
         self._informers = {

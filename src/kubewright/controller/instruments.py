@@ -1,46 +1,116 @@
-"""Where telemetry plugs in: spans and counts of what runs do."""
+"""`ControllerInstruments`: what one controller measures of its queue and its runs."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Literal, TypeAlias
 
-from kubewright.api import Clock
-from kubewright.telemetry import Log
+from kubewright.controller.queue import QueueTimes, WorkQueue
+from kubewright.controller.request import Request
+from kubewright.controller.steps import NO_STEPS, STEPS, Step, Steps, TimedSteps, TracedSteps
+from kubewright.telemetry import Histogram, Log, Metrics, Reading, Spans, catalog
 
-__all__ = ["Instruments", "PlainInstruments"]
+__all__ = ["ControllerInstruments", "Ending"]
 
-
-class Instruments(Protocol):
-    """What measures the runs of a process."""
-
-    def span(self, name: str, *, log: Log, attributes: Mapping[str, object]) -> AbstractContextManager[None]:
-        """Around a part of a run."""
-        ...
-
-    def count(self, name: str, **labels: str) -> None:
-        """One more of what ``name`` counts, such as ``finalizer_failures_total``."""
-        ...
+Ending: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
+"""How a run ends, as controller-runtime tells it apart."""
 
 
-class PlainInstruments:
-    """Writes spans to the log, at level debug, and keeps the counts."""
+class ControllerInstruments:
+    """Guarantees: without metrics and spans a run pays for a few calls of functions that do nothing."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self.counts: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
+    def __init__(
+        self, controller: str, kind: str, metrics: Metrics, *, spans: Callable[[], Spans | None], workers: int
+    ) -> None:
+        """``spans`` is asked by `open`: whoever traces sets it up while the process starts."""
+        self._controller = controller
+        self._kind = kind
+        self._metrics = metrics
+        self._ask_for_spans = spans
+        self._spans: Spans | None = None
+        self._workers = workers
+        self._whole = metrics.histogram(catalog.RECONCILE_TIME, controller)
+        self._steps: dict[Step, Histogram] = {
+            step: metrics.histogram(catalog.STEP_SECONDS, controller, step) for step in STEPS
+        }
+        endings: tuple[Ending, ...] = ("success", "error", "requeue", "requeue_after")
+        self._ended = {ending: metrics.counter(catalog.RECONCILE_TOTAL, controller, ending) for ending in endings}
+        self.errors = metrics.counter(catalog.RECONCILE_ERRORS, controller)
+        self.terminal_errors = metrics.counter(catalog.RECONCILE_TERMINAL_ERRORS, controller)
+        self.panics = metrics.counter(catalog.RECONCILE_PANICS, controller)
+        self.timeouts = metrics.counter(catalog.RECONCILE_TIMEOUTS, controller)
+        self.conflicts = metrics.counter(catalog.CONFLICTS, controller)
+        self.storms = metrics.counter(catalog.SELF_TRIGGERED, controller)
+        self.queue_times: QueueTimes | None = None
+        if metrics.enabled:
+            self.queue_times = QueueTimes(
+                metrics.histogram(catalog.QUEUE_WAIT, controller, controller),
+                metrics.histogram(catalog.QUEUE_WORK, controller, controller),
+            )
+
+    def open(self) -> None:
+        """To be called when the controller begins to work."""
+        self._spans = self._ask_for_spans()
+
+    def watch(self, queue: WorkQueue) -> None:
+        """Has what ``queue`` knows of itself read when somebody asks."""
+        self._metrics.read_from(lambda: self._of_queue(queue))
+
+    def run(self, request: Request, reconcile_id: str) -> Steps:
+        """A run that begins now."""
+        if self._spans is None:
+            return TimedSteps(self._whole, self._steps) if self._metrics.enabled else NO_STEPS
+        about = {
+            "controller": self._controller,
+            "kind": self._kind,
+            "namespace": request.namespace or "",
+            "name": request.name,
+            "reconcile_id": reconcile_id,
+        }
+        return TracedSteps(
+            self._whole, self._steps, self._spans, name=f"reconcile {self._controller}", attributes=about
+        )
+
+    def ended(self, ending: Ending) -> None:
+        self._ended[ending].inc()
+        if ending == "error":
+            self.errors.inc()
+
+    def finalizer_failed(self, finalizer: str) -> None:
+        self._metrics.counter(catalog.FINALIZER_FAILURES, self._controller, finalizer).inc()
 
     @contextmanager
     def span(self, name: str, *, log: Log, attributes: Mapping[str, object]) -> Iterator[None]:
-        start, outcome = self._clock.monotonic(), "failed"
+        """Around a part of a run; shown in the log at level debug, too."""
+        loop_time = asyncio.get_running_loop().time
+        span = None if self._spans is None else self._spans.begin(name, attributes)
+        start, error = loop_time(), None
         try:
             yield
-            outcome = "ok"
+        except BaseException as raised:
+            error = raised
+            raise
         finally:
-            seconds = round(self._clock.monotonic() - start, 6)
-            log.debug("span", **{**attributes, "span": name, "seconds": seconds, "outcome": outcome})
+            if span is not None:
+                span.end(error)
+            outcome = "ok" if error is None else "failed"
+            log.debug(
+                "span", **{**attributes, "span": name, "seconds": round(loop_time() - start, 6), "outcome": outcome}
+            )
 
-    def count(self, name: str, **labels: str) -> None:
-        self.counts[name, tuple(sorted(labels.items()))] += 1
+    def _of_queue(self, queue: WorkQueue) -> Iterator[Reading]:
+        statistics = queue.statistics()
+        controller = self._controller
+        labels = (controller, controller)
+        yield Reading(catalog.MAX_CONCURRENT_RECONCILES, (controller,), self._workers)
+        yield Reading(catalog.ACTIVE_WORKERS, (controller,), statistics.running)
+        for band, depth in statistics.depth.items():
+            yield Reading(catalog.QUEUE_DEPTH, (*labels, band.name.lower()), depth)
+        yield Reading(catalog.QUEUE_ADDS, labels, statistics.adds)
+        yield Reading(catalog.QUEUE_RETRIES, labels, statistics.retries)
+        yield Reading(catalog.QUEUE_UNFINISHED, labels, statistics.unfinished)
+        yield Reading(catalog.QUEUE_LONGEST, labels, statistics.longest_running)
+        yield Reading(catalog.QUEUE_DELAYED, labels, statistics.delayed)
+        yield Reading(catalog.QUEUE_FAILING, labels, statistics.failing)

@@ -15,14 +15,15 @@ import asyncio
 import enum
 import random
 from collections import Counter, deque
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.request import Request
+from kubewright.telemetry import Histogram
 
-__all__ = ["Priority", "QueueClosed", "QueueStatistics", "WorkQueue"]
+__all__ = ["Priority", "QueueClosed", "QueueStatistics", "QueueTimes", "WorkQueue"]
 
 
 class Priority(enum.IntEnum):
@@ -55,6 +56,13 @@ class QueueStatistics(Struct, frozen=True, kw_only=True):
     """Seconds that the runs in flight have taken so far, together."""
 
 
+class QueueTimes(NamedTuple):
+    """Where a queue tells how long each request waited, and how long its worker was at it, in seconds."""
+
+    waited: Histogram
+    worked: Histogram
+
+
 class _Item(Struct, eq=False, gc=False):
     """A request that the queue has something to do with. Its timer, which knows it, is always let go of."""
 
@@ -79,8 +87,9 @@ class WorkQueue:
     AGEING = 5.0
     """Seconds by which a band may overtake the next lower one."""
 
-    def __init__(self, rng: random.Random, *, backoff: Backoff | None = None) -> None:
+    def __init__(self, rng: random.Random, *, backoff: Backoff | None = None, times: QueueTimes | None = None) -> None:
         self._rng = rng
+        self._times = times
         self._backoff = backoff or Backoff()
         self._items: dict[Request, _Item] = {}
         self._edits: deque[_Place] = deque()
@@ -179,6 +188,8 @@ class WorkQueue:
         item.started = asyncio.get_running_loop().time()
         self._ready -= 1
         self._running.add(item)
+        if self._times is not None:
+            self._times.waited.observe(item.started - item.since)
         return item.request
 
     def done(self, request: Request) -> None:
@@ -186,6 +197,8 @@ class WorkQueue:
         item = self._items[request]
         item.running = False
         self._running.discard(item)
+        if self._times is not None:
+            self._times.worked.observe(asyncio.get_running_loop().time() - item.started)
         again = item.again
         if again is not None:
             item.again = None

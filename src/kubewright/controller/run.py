@@ -37,6 +37,7 @@ from kubewright.controller.pruning import prune
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec
 from kubewright.controller.status import StatusWriter, has_conditions
+from kubewright.controller.steps import NO_STEPS, Steps
 from kubewright.controller.storms import changed_fields
 from kubewright.telemetry import Log
 
@@ -59,10 +60,12 @@ class Run(Generic[R]):
         self._shows_errors = resource_info(spec.kind).custom and has_conditions(spec.kind)
         self._finalizers = [finalizer.name for finalizer in spec.finalizers]
 
-    async def __call__(self, request: Request, *, log: Log, reconcile_id: str, attempt: int) -> Result | None:
+    async def __call__(
+        self, request: Request, *, log: Log, reconcile_id: str, attempt: int, steps: Steps = NO_STEPS
+    ) -> Result | None:
         """Reconciles. Returns when to run again, if at all; raises what the reconciler or the API raised."""
         env = self._env
-        start = Start(request, log, reconcile_id, attempt, env.causes.take(request))
+        start = Start(request, log, reconcile_id, attempt, steps, env.causes.take(request))
         task = env.running.enter(request)
         try:
             result = await self._reconcile(start)
@@ -74,6 +77,7 @@ class Run(Generic[R]):
 
     async def _reconcile(self, start: Start) -> Result | None:
         request = start.request
+        start.steps.begin("fetch")
         entry = self._informer.entry(request.namespace, request.name)
         if entry is None:
             return None
@@ -83,6 +87,7 @@ class Run(Generic[R]):
             await self._tell_that_it_does_not_fit(entry, start, error)
             return None
         ctx = Context(self._env, obj, start)
+        start.steps.begin("sync")
         if entry.deleting:
             try:
                 await self._finalize(obj, ctx)
@@ -96,7 +101,7 @@ class Run(Generic[R]):
                 await add_finalizers(self._env.client, obj, missing, field_manager=self._manager)
                 # the next run has the object as it is now; the event asks for it, unless it is filtered out
                 return None if self._spec.when is None else Result(requeue_after=0)
-        return await self._sync(obj, ctx, entry.raw)
+        return await self._sync(obj, ctx, start.steps, entry.raw)
 
     # an object that does not fit its class
 
@@ -143,7 +148,7 @@ class Run(Generic[R]):
     async def _tell_that_a_clean_up_failed(
         self, finalizer: FinalizerSpec[R], obj: R, ctx: Context, error: Exception
     ) -> None:
-        self._env.instruments.count("finalizer_failures_total", controller=self._spec.name, finalizer=finalizer.name)
+        self._env.instruments.finalizer_failed(finalizer.name)
         if isinstance(error, Conflict | TransportError):
             return  # the next try may go well
         await ctx.event("Warning", "FinalizerFailed", f"{finalizer.name}: {summary(error)}", action="Finalize")
@@ -158,17 +163,22 @@ class Run(Generic[R]):
 
     # the run itself
 
-    async def _sync(self, obj: R, ctx: Context, raw: bytes) -> Result | None:
+    async def _sync(self, obj: R, ctx: Context, steps: Steps, raw: bytes) -> Result | None:
         before = self._status.snapshot(obj)
         try:
             result = checked(await self._limited(self._spec.reconcile, obj, ctx))
         except Requeue as again:
+            steps.begin("status")
             await self._write_status(obj, ctx, before=before, raw=raw)
             return Result(requeue_after=again.after)
         except Exception as error:
+            steps.failed(error)
+            steps.begin("status")
             await self._status_of_failed_run(obj, ctx, error, before=before, raw=raw)
             raise
+        steps.begin("status")
         await self._write_status(obj, ctx, before=before, raw=raw)
+        steps.begin("cleanup")
         if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
             await prune(ctx)
         return result
@@ -215,6 +225,7 @@ class Run(Generic[R]):
                 return await function(what, ctx)
         except TimeoutError as error:
             if limit.expired():
+                self._env.instruments.timeouts.inc()
                 raise TimeoutError(f"the run took longer than {self._spec.timeout:g} s") from error
             raise
 
@@ -232,7 +243,7 @@ class Run(Generic[R]):
         storm = env.storms.ran(start.request, woke_itself=env.own_writes.caused(start.causes), changes=changes)
         if storm is None:
             return
-        env.instruments.count("self_triggered_total", controller=self._spec.name)
+        env.instruments.storms.inc()
         start.log.warning(
             "runs of this object wake each other by what they write",
             runs=storm.runs,

@@ -1,5 +1,27 @@
-"""The instruments that every layer uses. This slice has structured logs; see `logs`."""
+"""The instruments that every layer uses: logs (`logs`), metrics (`metrics`; `catalog` lists them) and spans (`spans`).
 
-from kubewright.telemetry.logs import Log, LogFormat, new_log, null_log
+They are passed in, never global. `prometheus` exports metrics.
+"""
 
-__all__ = ["Log", "LogFormat", "new_log", "null_log"]
+from kubewright.telemetry.logs import Log, LogFormat, LogLevel, new_log, null_log
+from kubewright.telemetry.metrics import Counter, Histogram, Metric, Metrics, Reading, null_metrics
+from kubewright.telemetry.prometheus import PrometheusExporter
+from kubewright.telemetry.spans import Span, Spans, open_telemetry
+
+__all__ = [
+    "Counter",
+    "Histogram",
+    "Log",
+    "LogFormat",
+    "LogLevel",
+    "Metric",
+    "Metrics",
+    "PrometheusExporter",
+    "Reading",
+    "Span",
+    "Spans",
+    "new_log",
+    "null_log",
+    "null_metrics",
+    "open_telemetry",
+]
