@@ -27,12 +27,14 @@ conformance-record: .venv/.test  ## takes down what the real servers answer
 conformance-planted: .venv/.test  ## whether the suite notices each of the planted deviations
 	$(BIN)/python -m tests.conformance.planted
 
+EXAMPLES = examples/database/database_operator examples/podreaper/podreaper examples/website/website_operator
+
 lint: .venv/.lint  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy --strict examples/database/database_operator
-	$(BIN)/pyright examples/database/database_operator tests/unit/client/test_types.py tests/unit/operator/test_types.py
+	$(BIN)/mypy --strict $(EXAMPLES)
+	$(BIN)/pyright $(EXAMPLES) tests/unit/client/test_types.py tests/unit/controller/test_workflow_types.py tests/unit/operator/test_types.py
 	$(BIN)/lint-imports
 
 generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/devcluster/builtin
@@ -58,8 +60,8 @@ clean:  ## everything that make made
 	$(PIP) install --constraint constraints.txt --editable '.[dev]' --editable examples/database
 	@touch $@
 
-.venv/.test: .venv/.run
-	$(PIP) install --constraint constraints.txt --group test
+.venv/.test: .venv/.run examples/podreaper/pyproject.toml examples/website/pyproject.toml
+	$(PIP) install --constraint constraints.txt --group test --editable examples/podreaper --editable examples/website
 	@touch $@
 
 .venv/.bench: .venv/.run

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from kubewright.api import Resource
 from kubewright.controller.children import Child
 from kubewright.controller.context import Context
+from kubewright.controller.error_status import summary
 from kubewright.controller.outcome import Requeue
 from kubewright.controller.workflow.graph import reversed_within, side_by_side
 from kubewright.controller.workflow.outcome import Outcome, StepOutcome, StepState
@@ -117,8 +118,7 @@ class Progress(Generic[P]):
             self._fail(name, error)
 
     def _fail(self, name: str, error: Exception) -> None:
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        self._outcomes[name] = StepOutcome(name, StepState.FAILED, f"failed: {said}", error)
+        self._outcomes[name] = StepOutcome(name, StepState.FAILED, f"failed: {summary(error)}", error)
 
     def _postpone(self, names: list[str], why: str) -> None:
         for name in names:

@@ -1,0 +1,1 @@
+"""A Kubernetes operator that deletes pods which finished long ago. Read `operator`: that is all of it."""

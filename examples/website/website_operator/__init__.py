@@ -1,0 +1,1 @@
+"""A Kubernetes operator that serves pages. Read `api.v1alpha1` (the resource), `desired` (what it stands for), `operator`."""

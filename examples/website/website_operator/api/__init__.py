@@ -1,0 +1,1 @@
+"""The resources this operator brings, by version."""
