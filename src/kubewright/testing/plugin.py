@@ -196,7 +196,13 @@ else:
         """Puts an operator to work; see `OpenHarness` and `Harness`."""
         from kubewright.testing.harness import Harness  # noqa: PLC0415
         from kubewright.testing.namespaces import own_namespace  # noqa: PLC0415
+        from kubewright.testing.virtual_time import VirtualTimeLoop  # noqa: PLC0415
 
+        if _kubeconfig(request.config) is None and not isinstance(asyncio.get_running_loop(), VirtualTimeLoop):
+            pytest.fail(
+                "a harness needs a loop in virtual time, and this test has another: pytest-asyncio is older than 1.4, or a "
+                "conftest's pytest_asyncio_loop_factories answers for this test; have that return None where a harness is used"
+            )
         number, time = _seeding
         opened: list[Harness] = []
         async with AsyncExitStack() as stack:

@@ -265,3 +265,16 @@ async def test_what_makes_no_rule(harness: OpenHarness, options: dict[str, Any],
         here.faults.add(Refuse(500), **options)
     with pytest.raises(ValueError, match="counted from 1"):
         here.crash_at(write=0)
+
+
+async def test_a_killed_operator_leaves_things_as_they_are_until_it_starts_anew(harness: OpenHarness) -> None:
+    here = await harness(sized()[0], objects=[database()])
+    here.faults.add(Delay(before=5), WRITES_OF_MAPS, times=None)
+    await here.start()
+    await here.advance(seconds=3)
+    await here.kill()
+    await here.advance(hours=1)
+    assert statuses(here) == [None]
+    here.faults.clear()
+    await here.settle()
+    assert [(sent.process, sent.status) for sent in writes(here)] == [(1, None), (2, 201)]

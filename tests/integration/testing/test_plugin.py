@@ -144,6 +144,16 @@ def test_the_seed_of_a_run_can_be_given(project: pytest.Pytester) -> None:
     run(project, tests, "--kubewright-seed", "42").assert_outcomes(passed=1)
 
 
+def test_another_loop_than_one_in_virtual_time_is_an_error_that_says_why(project: pytest.Pytester) -> None:
+    project.makeconftest(
+        "import asyncio\ndef pytest_asyncio_loop_factories(config, item):\n"
+        "    return {'mine': asyncio.new_event_loop} if 'other' in item.name else None\n"
+    )
+    result = run(project, WITH_HARNESS + WITH_HARNESS.replace("test_widget", "test_other_loop"))
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*a harness needs a loop in virtual time*pytest_asyncio_loop_factories answers*"])
+
+
 def test_seeds_without_a_harness_are_refused(project: pytest.Pytester) -> None:
     result = run(project, "@pytest.mark.seeds(1)\nasync def test_nothing():\n    pass\n")
     assert result.ret != 0
