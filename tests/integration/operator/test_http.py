@@ -1,0 +1,123 @@
+"""Health over real HTTP, and that nothing of a manager is left when it has stopped: no task, socket or thread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from kubewright import Client, Context, Manager, Operator
+from kubewright.client.https import HttpsTransport
+from kubewright.client.kubeconfig import load
+from kubewright.devcluster.cluster import DevCluster, Https
+from kubewright.operator import Settings, StartFailed
+from kubewright.operator.http_server import Address, HttpAnswer, serve
+from kubewright.testing import install
+from tests.integration.operator.test_manager import Thing, thing
+
+
+async def nothing(thing: Thing, ctx: Context) -> None: ...
+
+
+def descriptors() -> set[str]:
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.add(f"{entry.name} {os.readlink(entry)}")
+    return found
+
+
+async def get(session: aiohttp.ClientSession, port: int | None, path: str) -> tuple[int, str]:
+    async with session.get(f"http://127.0.0.1:{port}{path}") as response:
+        return response.status, await response.text()
+
+
+async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stopped() -> None:
+    operator: Operator[Any] = Operator("things")
+
+    @operator.controller(Thing, threads=True)
+    def reconcile(thing: Thing, ctx: Any) -> None:
+        ctx.get(Thing, thing.name, namespace=thing.namespace)
+
+    async with DevCluster(https=Https(port=0)) as cluster, aiohttp.ClientSession() as session:
+        somebody = Client(cluster.transport())
+        await install(somebody, operator)
+        await somebody.create(thing())
+        await asyncio.sleep(0.5)
+        tasks, threads, files = asyncio.all_tasks(), threading.active_count(), descriptors()
+        for _ in range(2):
+            client = Client(HttpsTransport(load(cluster.kubeconfig)))
+            settings = Settings(health_probe_bind_address="127.0.0.1:0")
+            manager = Manager(operator, client, settings=settings, start_checks=True, rng=random.Random(1))
+            running = asyncio.create_task(manager.run())
+            async with asyncio.timeout(10):
+                while True:
+                    await asyncio.sleep(0.02)
+                    if manager.health_port and (await get(session, manager.health_port, "/readyz"))[0] == 200:
+                        break
+            port = manager.health_port
+            assert await get(session, port, "/healthz") == (200, "ok")
+            status, text = await get(session, port, "/readyz?verbose&exclude=access")
+            assert status == 200
+            assert "[+]access excluded: ok\n" in text
+            assert "[+]caches ok\n" in text
+            assert await get(session, port, "/readyz/caches") == (200, "ok")
+            assert (await get(session, port, "/readyz/nope"))[0] == 404
+            assert (await get(session, port, "/"))[0] == 404
+            async with session.post(f"http://127.0.0.1:{port}/healthz") as response:
+                assert response.status == 405
+            manager.stop()
+            await running
+            await client.close()
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await get(session, port, "/healthz")
+        await asyncio.sleep(0.3)
+        left = {task.get_name() for task in asyncio.all_tasks() - tasks}
+        assert not left & {"cache", "heartbeat", "start-up checks", "controller-thing", "the health endpoint"}
+        assert threading.active_count() == threads
+        assert {entry for entry in descriptors() - files if "socket" not in entry} == set()
+
+
+async def test_an_address_that_is_taken_is_named_and_nothing_is_left() -> None:
+    ports: list[int] = []
+
+    def answer(_rest: str, _query: Any) -> HttpAnswer:
+        return HttpAnswer(200, b"taken")
+
+    async with serve(Address("127.0.0.1", 0), {"healthz": answer}, bound=ports.append), DevCluster() as cluster:
+        await asyncio.sleep(0.2)
+        before = asyncio.all_tasks()
+        operator: Operator[Any] = Operator("things")
+        operator.controller(Thing)(nothing)
+        manager = Manager(
+            operator,
+            Client(cluster.transport()),
+            settings=Settings(health_probe_bind_address=f"127.0.0.1:{ports[0]}"),
+        )
+        with pytest.raises(StartFailed, match=rf"the health endpoint did not start: .*{ports[0]}.*in use"):
+            await manager.run()
+        left = {task.get_name() for task in asyncio.all_tasks() - before}
+        assert not left & {"cache", "heartbeat", "the health endpoint"}
+
+
+async def test_a_blocked_event_loop_is_told_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kubewright.operator.health_checks import Heartbeat
+
+    monkeypatch.setattr(Heartbeat, "BLOCKED", 0.2)
+    monkeypatch.setattr(Heartbeat, "INTERVAL", 0.02)
+    heart = Heartbeat()
+    beating = asyncio.create_task(heart.run())
+    await asyncio.sleep(0.05)
+    assert heart.check.look() is None
+    threading.Event().wait(0.4)
+    assert "the event loop was blocked for" in (heart.check.look() or "")
+    await asyncio.sleep(0.1)
+    assert "the event loop was blocked for" in (heart.check.look() or ""), "told for a while, so that somebody sees it"
+    beating.cancel()
