@@ -22,13 +22,14 @@ from kubewright.cli.loading import Loaded, load_operator
 from kubewright.cli.log_level_file import LogLevelFile
 from kubewright.cli.setting_options import OperatorCommand, resolved, setting_options
 from kubewright.cli.signals import stop_on_signals
-from kubewright.client import Client, CredentialError, TransportError
+from kubewright.client import Client, CredentialError, Transport, TransportError
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load
+from kubewright.client.metered import MeteredTransport
 from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed, watched_namespaces
 from kubewright.operator.lifecycle import LAST_SECONDS
-from kubewright.telemetry import Log, new_log
+from kubewright.telemetry import Log, Metrics, new_log, null_metrics
 from kubewright.telemetry.logs import LogLevel
 
 if TYPE_CHECKING:
@@ -134,10 +135,11 @@ def _nothing() -> None:
 
 async def _work(process: _Process, stop: asyncio.Event) -> None:
     clock, rng = SystemClock(), random.Random()
-    async with _client(process, clock, rng) as client:
+    metrics = null_metrics() if process.settings.metrics_bind_address == "0" else Metrics()
+    async with _client(process, metrics, clock, rng) as client:
         if not await _unless(stop, _greet(client, process.config, process.log)):
             return
-        manager = _manager(process, client, clock, rng)
+        manager = _manager(process, client, metrics, clock, rng)
         async with _beside(_stop(manager, stop)):
             try:
                 await manager.run()
@@ -152,7 +154,7 @@ async def _stop(manager: Manager, stop: asyncio.Event) -> None:
     manager.stop()
 
 
-def _manager(process: _Process, client: Client, clock: Clock, rng: random.Random) -> Manager:
+def _manager(process: _Process, client: Client, metrics: Metrics, clock: Clock, rng: random.Random) -> Manager:
     try:
         election = _election(process, client, clock, rng) if process.settings.leader_elect else None
     except ValueError as error:
@@ -166,6 +168,7 @@ def _manager(process: _Process, client: Client, clock: Clock, rng: random.Random
         settings=process.settings,
         namespaces=process.namespaces,
         election=election,
+        metrics=metrics,
         start_checks=True,
         target=process.target,
     )
@@ -189,11 +192,13 @@ def _election(process: _Process, client: Client, clock: Clock, rng: random.Rando
 
 
 @asynccontextmanager
-async def _client(process: _Process, clock: Clock, rng: random.Random) -> AsyncIterator[Client]:
+async def _client(process: _Process, metrics: Metrics, clock: Clock, rng: random.Random) -> AsyncIterator[Client]:
     try:
-        transport = HttpsTransport(process.config, clock=clock, log=process.log)
+        transport: Transport = HttpsTransport(process.config, clock=clock, log=process.log)
     except ConfigError as error:
         raise Failure(str(error)) from error
+    if metrics.enabled:
+        transport = MeteredTransport(transport, metrics, server=process.config.server)
     client = Client(transport, field_manager=process.loaded.operator.name, clock=clock, rng=rng, log=process.log)
     try:
         yield client

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from kubewright.api import Clock, SystemClock, resource_info
 from kubewright.cache import Cache
+from kubewright.cache.readings import readings
 from kubewright.client import Client
 from kubewright.controller import Controller
 from kubewright.operator.access import EVENTS, needs
@@ -17,10 +18,11 @@ from kubewright.operator.health import Check, answer
 from kubewright.operator.health_checks import PING, Heartbeat, caches_check, leader_check, workers_check
 from kubewright.operator.http_server import Address, HttpAnswer, HttpHandler, serve
 from kubewright.operator.lifecycle import Lifecycle
+from kubewright.operator.metrics_endpoint import leader_readings, metrics_handler
 from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.operator import Operator
 from kubewright.operator.settings import Settings
-from kubewright.telemetry import Log, null_log
+from kubewright.telemetry import Log, Metrics, Spans, null_log, null_metrics, open_telemetry
 
 if TYPE_CHECKING:
     from kubewright.operator.election import LeaderElection
@@ -55,11 +57,15 @@ class Manager:
         settings: Settings | None = None,
         namespaces: Iterable[str] | None = None,
         election: LeaderElection | None = None,
+        metrics: Metrics | None = None,
+        spans: Callable[[], Spans | None] = open_telemetry,
         start_checks: bool = False,
         target: str | None = None,
     ) -> None:
         """``settings``: default those of the operator. ``namespaces``: where it works; default what it declares.
-        ``election``: controllers run, and write, only while it is won; without one, at once.
+        ``election``: controllers run, and write, only while it is won; without one, at once. ``metrics``: where it
+        counts what it does; default its own where they are served, else nowhere. ``spans``: asked, when controllers
+        start, for where runs are traced; default as OpenTelemetry was set up.
 
         With ``start_checks`` the server is asked whether it has and allows what the operator declares, and what it lacks
         is told with the remedy, in which ``target`` is the operator as the command line names it.
@@ -71,6 +77,7 @@ class Manager:
         self.settings = settings or operator.settings
         self._log = (log or null_log()).bind(operator=operator.name)
         self.election = election
+        self.metrics = metrics or (null_metrics() if self.settings.metrics_bind_address == "0" else Metrics())
         self._stopping = asyncio.Event()
         self._writer = client if election is None else client.fenced(election.fence)
         self.namespaces = (
@@ -86,9 +93,14 @@ class Manager:
                 rng=rng,
                 log=self._log,
                 field_manager=f"{operator.name}/{spec.name}",
+                metrics=self.metrics,
+                spans=spans,
             )
             for spec in operator.controllers
         ]
+        self.metrics.read_from(lambda: readings(self.cache))
+        if election is not None:
+            self.metrics.read_from(lambda: leader_readings(election))
         self._heartbeat = Heartbeat()
         self._start_checks = self._checks_of(target, rng) if start_checks else None
         healthy = [PING, self._heartbeat.check, workers_check(self.controllers)]
@@ -102,6 +114,8 @@ class Manager:
         """What `/healthz` and `/readyz` look at; more may be added before `run`."""
         self.health_port: int | None = None
         """Where they are served, while they are."""
+        self.metrics_port: int | None = None
+        """Where `/metrics` is served, while it is."""
 
     def _checks_of(self, target: str | None, rng: random.Random) -> StartChecks:
         from kubewright.operator.start_checks import StartChecks  # noqa: PLC0415 - only deployed processes check
@@ -147,6 +161,10 @@ class Manager:
             served = serve(address, self._handlers(), bound=self._bound)
             await lifecycle.enter("the health endpoint", served, unless=self._stopping)
             lifecycle.run("heartbeat", {"heartbeat": self._heartbeat.run()})
+        if self.settings.metrics_bind_address != "0":
+            address = Address.parse(self.settings.metrics_bind_address)
+            served = serve(address, {"metrics": metrics_handler(self.metrics)}, bound=self._metrics_bound)
+            await lifecycle.enter("the metrics endpoint", served, unless=self._stopping)
         lifecycle.run("caches", {"cache": self.cache.run()})
         if self._start_checks is not None:
             lifecycle.run("start-up checks", {"start-up checks": self._start_checks.run()})
@@ -177,6 +195,10 @@ class Manager:
     def _bound(self, port: int) -> None:
         self.health_port = port
         self._log.info("health is served", address=self.settings.health_probe_bind_address, port=port)
+
+    def _metrics_bound(self, port: int) -> None:
+        self.metrics_port = port
+        self._log.info("metrics are served", address=self.settings.metrics_bind_address, port=port)
 
     def _handlers(self) -> dict[str, HttpHandler]:
         def handler(endpoint: str, checks: list[Check]) -> HttpHandler:

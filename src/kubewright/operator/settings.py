@@ -29,6 +29,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     stop_within: float = 25.0
     health_probe_bind_address: str = "0"
+    metrics_bind_address: str = "0"
     leader_elect: bool = False
     leader_elect_lease_duration: int = 15
     leader_elect_renew_deadline: float = 10.0
@@ -142,6 +143,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="health_probe_bind_address",
         description="Where /healthz and /readyz are served, such as :8081; 0: nowhere.",
+        metavar="ADDRESS",
+        check=_address,
+    ),
+    Setting(
+        name="metrics_bind_address",
+        description="Where /metrics is served, such as :8080, to whoever asks; 0: nowhere.",
         metavar="ADDRESS",
         check=_address,
     ),
