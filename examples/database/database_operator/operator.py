@@ -35,22 +35,11 @@ async def reconcile(db: Database, ctx: Context) -> None:
 
     db.status.ready_replicas = ready
     db.status.phase = "Running" if done else "Failed" if failure else "Pending"
-    ctx.conditions.set(
-        "Available",
-        done,
-        reason="ReplicasReady" if done else "ReplicasPending",
-        message=f"{ready}/{wanted} replicas are ready",
-    )
-    if failure:
-        reason, message = failure
-        ctx.conditions.set("Progressing", False, reason=reason, message=message)
-    else:
-        ctx.conditions.set(
-            "Progressing",
-            not done,
-            reason="Complete" if done else "RollingOut",
-            message=f"{ready}/{wanted} replicas are up to date and ready",
-        )
+    reason = "ReplicasReady" if done else "ReplicasPending"
+    ctx.conditions.set("Available", done, reason=reason, message=f"{ready}/{wanted} replicas are ready")
+    progress = "Complete" if done else "RollingOut", f"{ready}/{wanted} replicas are up to date and ready"
+    reason, message = failure or progress
+    ctx.conditions.set("Progressing", not done and not failure, reason=reason, message=message)
     # Returning is enough: status that changed is written, once.
 
 
