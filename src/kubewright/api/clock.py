@@ -9,6 +9,9 @@ from typing import Protocol
 
 __all__ = ["Clock", "LoopClock", "SystemClock"]
 
+_BOOT_TIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+"""Linux only; elsewhere `time.monotonic` is the best there is."""
+
 
 class Clock(Protocol):
     """Wall time for what is written into objects, monotonic seconds for everything that is measured."""
@@ -19,13 +22,13 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clocks."""
+    """The machine's clocks. The monotonic one counts the time in which the machine was suspended, where it can."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        return time.monotonic()
+        return time.monotonic() if _BOOT_TIME is None else time.clock_gettime(_BOOT_TIME)
 
 
 class LoopClock:

@@ -8,6 +8,7 @@ credentials come from.
 from kubewright.client.client import Client
 from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError, ExecPlugin
 from kubewright.client.discovery import ApiResource, ApiSubresource, Discovery, UnknownKind
+from kubewright.client.fence import Fence, FencedTransport
 from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
 from kubewright.client.pod_exec import ExecResult, Output, Process
@@ -20,6 +21,7 @@ from kubewright.client.transport import (
     CredentialError,
     HttpRequest,
     HttpResponse,
+    NotLeading,
     StreamingResponse,
     Transport,
     TransportError,
@@ -39,12 +41,15 @@ __all__ = [
     "Discovery",
     "ExecPlugin",
     "ExecResult",
+    "Fence",
+    "FencedTransport",
     "ForwardedPort",
     "HttpRequest",
     "HttpResponse",
     "HttpsTransport",
     "JsonPatch",
     "MergePatch",
+    "NotLeading",
     "Output",
     "Page",
     "Patch",

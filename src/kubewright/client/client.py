@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from kubewright.api import Clock, Forbidden, Model, Resource, SystemClock, Unstructured, resource_info
 from kubewright.client.discovery import Discovery
+from kubewright.client.fence import Fence, FencedTransport
 from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import MergePatch
 from kubewright.client.pod_streams import PodStreams
@@ -50,7 +51,9 @@ class Client(Writer, PodStreams):
         log: Log | None = None,
     ) -> None:
         self.clock = clock or SystemClock()
-        rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=rng, log=log)
+        self.rng = rng or random.Random()
+        self.user_agent = user_agent
+        rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=self.rng, log=log)
         super().__init__(rest, field_manager=field_manager)
         self.discovery = Discovery(rest)
         """Which kinds the server has, and where."""
@@ -97,6 +100,23 @@ class Client(Writer, PodStreams):
 
     async def close(self) -> None:
         await self.rest.transport.close()
+
+    def fenced(self, fence: Fence) -> Client:
+        """A client of the same server, through the same connections, that writes only while ``fence`` allows it.
+
+        Writes raise `NotLeading` otherwise. All its requests name the fence's identity in their user agent, which audit
+        logs keep; the field manager stays, as fields must not change hands with each leader. Observers are its own;
+        closing one of the two closes both.
+        """
+        agent, identity = self.user_agent, fence.identity
+        return Client(
+            FencedTransport(self.rest.transport, fence),
+            field_manager=self.field_manager,
+            clock=self.clock,
+            rng=self.rng,
+            user_agent=f"{agent} ({identity})" if "/" in agent else f"{agent}/{identity}",
+            log=self.rest.log,
+        )
 
     def observe(self, written: Written, deleted: Deleted | None = None) -> Callable[[], None]:
         """Hears of every write's result; returns what ends it. See `RestClient.observe`."""

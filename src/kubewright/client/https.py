@@ -6,7 +6,6 @@ aiohttp is imported when a transport is made, not before: it is the slowest impo
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from kubewright.client.transport import (
     CredentialError,
     HttpRequest,
     HttpResponse,
+    NotLeading,
     StreamingResponse,
     TransportError,
     UpgradeRefused,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["HttpsTransport"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
-_LARGE = 512 * 1024
 _READS = frozenset({"GET", "HEAD"})
 _AGAIN_UNASKED = frozenset({"PUT", "DELETE"})
 """aiohttp repeats them on a fresh connection when a kept one breaks: they may then be done twice."""
@@ -71,7 +70,10 @@ class HttpsTransport:
         import aiohttp  # noqa: PLC0415 - see the module's docstring
         from yarl import URL  # noqa: PLC0415 - comes with aiohttp
 
-        from kubewright.client.https_connector import LiveConnector  # noqa: PLC0415 - loads aiohttp
+        from kubewright.client.https_connector import (  # noqa: PLC0415 - loads aiohttp
+            LiveConnector,
+            payload,
+        )
 
         self._config = config
         self._clock = clock or SystemClock()
@@ -110,6 +112,7 @@ class HttpsTransport:
             self._options["proxy"] = proxy.url
             if proxy.authorization:
                 self._options["proxy_headers"] = {"Proxy-Authorization": proxy.authorization}
+        self._payload = payload
         connector = LiveConnector()
         self._session = aiohttp.ClientSession(
             connector=connector,
@@ -141,6 +144,8 @@ class HttpsTransport:
             async with self._send(request, credential) as response:
                 body = await response.read()
         except self._connection_lost as error:
+            if isinstance(error.__cause__, NotLeading):
+                raise error.__cause__ from None
             raise self._failure(request, error) from error
         return HttpResponse(response.status, _headers(response), body)
 
@@ -217,7 +222,7 @@ class HttpsTransport:
         if request.method in _AGAIN_UNASKED:
             options["middlewares"] = (self._once,)
         if request.body:
-            options["data"] = io.BytesIO(request.body) if len(request.body) > _LARGE else request.body
+            options["data"] = self._payload(request.body)
         return self._session.request(
             request.method,
             self._url(request.path, request.query),

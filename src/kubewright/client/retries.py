@@ -7,7 +7,14 @@ import random
 from email.utils import parsedate_to_datetime
 
 from kubewright.api import Clock
-from kubewright.client.transport import CredentialError, HttpRequest, HttpResponse, Transport, TransportError
+from kubewright.client.transport import (
+    CredentialError,
+    HttpRequest,
+    HttpResponse,
+    NotLeading,
+    Transport,
+    TransportError,
+)
 
 __all__ = ["Retries"]
 
@@ -25,7 +32,7 @@ class Retries:
         Writes come again when they certainly did not arrive, and when the server refused to look at them (429).
         A failed connection is tried three times in all, throttling borne five times; waits are jittered.
     Errors
-        `TransportError`; `CredentialError` at once.
+        `TransportError`; `CredentialError` and `NotLeading` at once.
     """
 
     def __init__(self, transport: Transport, *, clock: Clock, rng: random.Random) -> None:
@@ -38,7 +45,7 @@ class Retries:
         while True:
             try:
                 response = await self._transport.request(request)
-            except CredentialError:
+            except (CredentialError, NotLeading):
                 raise
             except TransportError as error:
                 failures += 1

@@ -12,6 +12,7 @@ __all__ = [
     "CredentialError",
     "HttpRequest",
     "HttpResponse",
+    "NotLeading",
     "StreamingResponse",
     "Transport",
     "TransportError",
@@ -62,6 +63,13 @@ class TransportError(Exception):
 
 class CredentialError(TransportError):
     """There is no credential to send: a plugin failed, or a token's file is gone. Nothing was sent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, may_be_applied=False)
+
+
+class NotLeading(TransportError):
+    """No lease lets this process write, or not any more. Nothing was sent, and trying again can't help."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, may_be_applied=False)
