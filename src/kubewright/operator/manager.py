@@ -12,7 +12,7 @@ from kubewright.api import Clock, SystemClock, resource_info
 from kubewright.cache import Cache
 from kubewright.cache.readings import readings
 from kubewright.client import Client
-from kubewright.controller import Controller
+from kubewright.controller import Controller, LoopWatchdog
 from kubewright.operator.access import EVENTS, needs
 from kubewright.operator.health import Check, answer
 from kubewright.operator.health_checks import PING, Heartbeat, caches_check, leader_check, workers_check
@@ -102,6 +102,11 @@ class Manager:
         if election is not None:
             self.metrics.read_from(lambda: leader_readings(election))
         self._heartbeat = Heartbeat()
+        self._watchdog = (  # in virtual time the loop's clock stands still while code runs
+            LoopWatchdog([each.running for each in self.controllers], self._log)
+            if isinstance(clock, SystemClock)
+            else None
+        )
         self._start_checks = self._checks_of(target, rng) if start_checks else None
         healthy = [PING, self._heartbeat.check, workers_check(self.controllers)]
         ready = [caches_check(self.cache, clock), Check("shutdown", self._why_shut_down)]
@@ -130,6 +135,7 @@ class Manager:
             lease_namespace=None if self.election is None else self.election.namespace,
             target=target,
             optional=[EVENTS, *optional],
+            in_trouble=lambda: any(controller.queue.failing for controller in self.controllers),
             rng=rng,
             log=self._log,
         )
@@ -172,6 +178,8 @@ class Manager:
             return
         if self.operator.lifespan is not None:
             await lifecycle.enter("the operator's lifespan", self.sharing(), unless=self._stopping)
+        if self._watchdog is not None:
+            lifecycle.run("loop watchdog", {"loop watchdog": self._watchdog.run()})
         if not self._stopping.is_set():
             lifecycle.run(
                 "controllers",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypedDict, TypeVar, overload
 
 from kubewright.api import Resource, resource_info
-from kubewright.controller import Backoff, Predicate, Source, Watch
+from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch
 from kubewright.controller.watches import is_async
 
 __all__ = ["ControllerOptions", "HasReconcile", "Register", "check_form", "kinds_of", "split_watches", "the_function"]
@@ -32,6 +32,7 @@ class ControllerOptions(TypedDict, total=False):
     backoff: Backoff
     prune: Iterable[type[Resource]]
     name: str | None
+    error_status: ErrorStatus | None
     while_deleting: bool
 
 
