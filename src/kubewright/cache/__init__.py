@@ -8,6 +8,7 @@ from kubewright.cache.cache import Cache
 from kubewright.cache.delivery import Feed
 from kubewright.cache.entry import Entry, Key
 from kubewright.cache.events import Change, Event, EventType
+from kubewright.cache.index_by import IndexBy
 from kubewright.cache.indexers import Indexer
 from kubewright.cache.informer import Informer
 from kubewright.cache.parsing import EntryParser
@@ -26,6 +27,7 @@ __all__ = [
     "Event",
     "EventType",
     "Feed",
+    "IndexBy",
     "Indexer",
     "Informer",
     "InformerHealth",

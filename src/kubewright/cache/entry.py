@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from kubewright.api import DecodeError
+from kubewright.cache.narrow import Values
 
 __all__ = ["Entry", "Key", "Marks"]
 
@@ -54,6 +55,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     controller: str | None = None
     """UID of the owner that is the controller."""
     marks: Marks = _UNMARKED
+    values: tuple[Values, ...] = ()
+    """Of the indexes that are read along with the metadata."""
 
     @property
     def key(self) -> Key:

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from msgspec import Struct
+
 from kubewright.cache.entry import Entry
 
-__all__ = ["Index"]
+__all__ = ["Held", "Index"]
+
+
+class Held(Struct, frozen=True):
+    """A function of what entries have anyhow: an index by it keeps no book of their values, it asks again."""
+
+    values: Callable[[Entry], tuple[str, ...]]
+
+    def __call__(self, entry: Entry) -> tuple[str, ...]:
+        return self.values(entry)
 
 
 class _Many(dict[Entry, None]):
@@ -22,26 +33,34 @@ class _Many(dict[Entry, None]):
 class Index:
     """Which entries have which values; an entry may have several values or none.
 
-    ``values_of`` is asked once for each entry, when it comes.
+    ``values_of`` is asked once for each entry, when it comes, unless it is `Held`.
     """
 
     def __init__(self, values_of: Callable[[Entry], Iterable[str]]) -> None:
         self.values_of = values_of
+        self._held = values_of.values if isinstance(values_of, Held) else None
         self._found: dict[str, Entry | _Many] = {}
         self._values: dict[Entry, str | tuple[str, ...]] = {}
 
     def put(self, entry: Entry) -> None:
+        if self._held is not None:
+            for value in self._held(entry):
+                self._enter(entry, value)
+            return
         values = tuple(self.values_of(entry))
         if values:
-            self._put(entry, values if len(values) == 1 else tuple(dict.fromkeys(values)))
+            self._keep(entry, values if len(values) == 1 else tuple(dict.fromkeys(values)))
 
     def take_over(self, entry: Entry, other: Index) -> None:
         """As `put`, for an entry that ``other``, an index of the same values, has already."""
+        if self._held is not None:
+            self.put(entry)
+            return
         values = other._values.get(entry)
         if values is not None:
-            self._put(entry, (values,) if isinstance(values, str) else values)
+            self._keep(entry, (values,) if isinstance(values, str) else values)
 
-    def _put(self, entry: Entry, values: tuple[str, ...]) -> None:
+    def _keep(self, entry: Entry, values: tuple[str, ...]) -> None:
         kept = tuple([self._enter(entry, value) for value in values])
         self._values[entry] = kept[0] if len(kept) == 1 else kept
 
@@ -57,7 +76,7 @@ class Index:
         return found.value
 
     def drop(self, entry: Entry) -> None:
-        values = self._values.pop(entry, ())
+        values = self._held(entry) if self._held is not None else self._values.pop(entry, ())
         for value in (values,) if isinstance(values, str) else values:
             found = self._found[value]
             if isinstance(found, _Many):

@@ -83,7 +83,7 @@ class Informer(Generic[R]):
         self._log = (log or null_log()).bind(
             resource=self.info.qualified_plural, **({"cluster": cluster} if cluster else {})
         )
-        self._indexers = Indexers(kind, self._log)
+        self._indexers = Indexers(kind, self._parser, self._log)
         self._delivery: Delivery[R] = Delivery(self._event, self._log)
         self._watchers: list[Callable[[InformerState], None]] = []
         self._state = InformerState(Phase.STARTING)
@@ -306,14 +306,11 @@ class Informer(Generic[R]):
         return [entry for part in self._parts.values() for entry in part.store.view.indexed(name, value)]
 
     def add_index(self, name: str, indexer: Indexer[R]) -> None:
-        """Declares one more index; ``indexer`` gives an object's values: one, several or none.
+        """Declares one more index: `IndexBy`, or a function that gives an object's values: one, several or none.
 
-        Raises ValueError when another one has the name, and where there are no objects to index, only metadata.
+        Declare it before the informer runs: what is there already has to be read once more. Raises ValueError when another
+        one has the name, and where what it needs is not cached.
         """
-        if self.projection.metadata_only:
-            raise ValueError(
-                f"only the metadata of {self.info.qualified_plural} is cached: index {name!r} can't be kept"
-            )
         made = self._indexers.declare(name, indexer)
         if made is not None:
             for part in self._parts.values():

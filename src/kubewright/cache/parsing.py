@@ -1,7 +1,7 @@
 """`EntryParser`: from an object's JSON to what is kept of it.
 
-This is what a large list spends its time in, so what is common is done by cutting bytes, and only the rest by decoding and
-encoding.
+This is what a large list spends its time in, so what is common is done by cutting bytes after one narrow decoding, and only
+the rest by decoding and encoding.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import msgspec
 
 from kubewright.api import JSON, DecodeError, ResourceInfo
 from kubewright.cache.entry import Entry, Marks
+from kubewright.cache.index_by import IndexBy
+from kubewright.cache.narrow import Narrow, Steps, fits
 from kubewright.cache.projection import WHOLE, Projection
 from kubewright.patch.fields import digest
 
@@ -21,7 +23,7 @@ __all__ = ["EntryParser"]
 
 V = TypeVar("V", bound=Hashable)
 
-_TIME = re.compile(rb'"time":"[^"]*",?')
+_TIME = re.compile(rb'(?<="time":")[^"]*')
 _KNOWN = 500
 """How many sets of managers are remembered."""
 _SHARED = 10_000
@@ -40,23 +42,43 @@ class _Managed(msgspec.Struct, gc=False):
     fields: msgspec.Raw = msgspec.field(name="fieldsV1", default=msgspec.Raw(b"{}"))
 
 
+_Unread = msgspec.Raw
+_NOTHING = msgspec.Raw(b"")
+
+
 class _Meta(msgspec.Struct, rename="camel", gc=False):
+    """What is read of metadata, whatever else is there."""
+
     name: str
     resource_version: str
-    uid: str = ""
     namespace: str | None = None
+    uid: str = ""
     generation: int | None = None
     finalizers: list[str] | None = None
     deletion_timestamp: str | None = None
     deletion_grace_period_seconds: int | None = None
     owner_references: list[_Owner] | None = None
-    managed_fields: msgspec.Raw = msgspec.Raw(b"")
+    managed_fields: msgspec.Raw = _NOTHING
+
+
+class _KnownMeta(_Meta, forbid_unknown_fields=True, gc=False):
+    """Metadata that has no fields but those we know: none of them but managedFields itself can hold a list of that name."""
+
+    generate_name: _Unread = _NOTHING
+    creation_timestamp: _Unread = _NOTHING
+    labels: _Unread = _NOTHING
+    annotations: _Unread = _NOTHING
+    self_link: _Unread = _NOTHING
 
 
 class _Head(msgspec.Struct, rename="camel", gc=False):
     metadata: _Meta
     api_version: str = ""
     kind: str = ""
+
+
+class _KnownHead(_Head, gc=False):
+    metadata: _KnownMeta
 
 
 _head = msgspec.json.Decoder(_Head)
@@ -66,6 +88,8 @@ _fields = msgspec.json.Decoder(dict[str, JSON])
 _encode = msgspec.json.Encoder().encode
 
 _MANAGED = b'"managedFields":'
+_METADATA = b'"metadata":{'
+_BARE = Marks()
 _METADATA_STARTS = (
     b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",',
     b'{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",',
@@ -79,44 +103,106 @@ class EntryParser:
     def __init__(self, info: ResourceInfo, projection: Projection = WHOLE) -> None:
         self._info = info
         self.projection = projection
-        self._type = (info.api_version, info.kind)
         self._start = _encode({"apiVersion": info.api_version, "kind": info.kind})[:-1] + b","
+        self._starts = (
+            self._start + _METADATA,
+            b"{" + _METADATA,  # items of a built-in list lack apiVersion and kind
+            _encode({"kind": info.kind, "apiVersion": info.api_version})[:-1] + b"," + _METADATA,
+        )
         self._waits_by_its_own_rules = info.group == "" and info.kind == "Namespace"
         """A namespace being deleted is held by a list of finalizers in its spec."""
+        self._along: list[IndexBy] = []
+        self._narrow: Narrow | None = None
         self._shared: dict[Hashable, Hashable] = {}
-        self._known: dict[bytes, Marks] = {}
+        self._known: dict[tuple[bytes, ...], Marks] = {}
+        self._latest: tuple[_Timeless, Marks] | None = None
+
+    def read_along(self, index: IndexBy) -> int | None:
+        """Has each entry hold the values of one more index; returns their place in `Entry.values`.
+
+        None where it is too late, or where they can't be decoded together with what is read already.
+        """
+        if index in self._along:
+            return self._along.index(index)
+        steps = index.steps
+        known = steps[0] != "metadata" or (len(steps) > 2 and steps[1] in {"labels", "annotations"})
+        if self._narrow is not None or not known or not fits([each.steps for each in self._along], steps):
+            return None
+        self._along.append(index)
+        return len(self._along) - 1
 
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
+        narrow = self._narrow or self._begun()
         try:
-            head = _head.decode(raw)
-            meta = head.metadata
-            managed = bytes(meta.managed_fields)
+            try:
+                head = narrow.decode(raw)
+            except msgspec.ValidationError:  # which says nothing yet of what is to be kept
+                head = _head.decode(raw)
+                meta = head.metadata
+                bare, marks = None, None
+                values = tuple([index.values(raw) for index in self._along])
+            else:
+                meta = head.metadata
+                bare, marks = self._cut(raw, len(meta.managed_fields))
+                values = self._once(narrow.values(head)) if self._along else ()
             owners = meta.owner_references
+            if marks is None or meta.finalizers or meta.deletion_timestamp is not None:
+                marks = self._marks(meta)
             return Entry(
                 namespace=self._once(meta.namespace) if meta.namespace else "",
                 name=meta.name,
                 uid=meta.uid,
                 resource_version=int(meta.resource_version),
-                raw=self._kept(raw, head, managed),
+                raw=self._kept(raw, bare, head),
                 generation=meta.generation,
                 owners=self._once(tuple([owner.uid for owner in owners])) if owners else (),
                 controller=next((owner.uid for owner in owners if owner.controller), None) if owners else None,
-                marks=self._marks(meta, managed),
+                marks=marks,
+                values=values,
             )
         except (msgspec.DecodeError, ValueError) as error:
             raise DecodeError(f"not a {self._info.kind} that can be cached: {error}: {raw[:120]!r}") from error
 
-    def _marks(self, meta: _Meta, managed: bytes) -> Marks:
+    def _begun(self) -> Narrow:
+        over: dict[Steps, type[msgspec.Struct]] = {(): _KnownHead, ("metadata",): _KnownMeta}
+        narrow = self._narrow = Narrow([index.steps for index in self._along], over)
+        return narrow
+
+    def _cut(self, raw: bytes, length: int) -> tuple[bytes | None, Marks | None]:
+        """An object of known metadata without its managedFields, which are so long, and what they say, if that was seen.
+
+        None where they may not be the first of that name in the text, or where it is not laid out as servers do it.
+        """
+        if not raw.startswith(self._starts):
+            return None, None
+        if not length:
+            return raw, _BARE
+        at = raw.find(_MANAGED)
+        start = at + len(_MANAGED)
+        end = start + length
+        if raw[start] != 0x5B:  # a space, or null
+            return None, None
+        if raw[at - 1] == 0x2C:  # a comma
+            bare = raw[: at - 1] + raw[end:]
+        elif raw[end] == 0x2C:
+            bare = raw[:at] + raw[end + 1 :]
+        else:
+            return None, None
+        return bare, self._latest[1] if self._latest is not None and self._latest[0].matches(raw, start, end) else None
+
+    def _marks(self, meta: _Meta) -> Marks:
+        managed = bytes(meta.managed_fields)
         if meta.finalizers or meta.deletion_timestamp is not None:
             return self._once(self._read_marks(meta, managed))
         # most objects of a kind have the same managers of the same fields, at other times
-        timeless = _TIME.sub(b"", managed)
-        known = self._known.get(timeless)
+        timeless = _Timeless(managed)
+        known = self._known.get(timeless.pieces)
         if known is None:
             if len(self._known) >= _KNOWN:
                 self._known.clear()
-            known = self._known[timeless] = self._once(self._read_marks(meta, managed))
+            known = self._known[timeless.pieces] = self._once(self._read_marks(meta, managed))
+        self._latest = timeless, known
         return known
 
     def _read_marks(self, meta: _Meta, managed: bytes) -> Marks:
@@ -135,17 +221,22 @@ class EntryParser:
             ),
         )
 
-    def _kept(self, raw: bytes, head: _Head, managed: bytes) -> bytes:
-        bare = _cut(raw, managed) if managed else raw
-        if self.projection.metadata_only and bare is not None:
-            for start in _METADATA_STARTS:
-                if bare.startswith(start):
-                    return self._start + bare[len(start) :]
-        if self.projection.fields is None and bare is not None:
-            if (head.api_version, head.kind) == self._type:
+    def _kept(self, raw: bytes, bare: bytes | None, head: _Head) -> bytes:
+        """What is kept of an object that was cut already, or may have to be built anew."""
+        if bare is None:
+            bare = _without(raw, bytes(head.metadata.managed_fields))
+        if bare is not None and self.projection.fields is None:
+            if head.kind == self._info.kind and head.api_version == self._info.api_version:
                 return bare
             if not head.api_version and not head.kind and bare.startswith(b'{"'):
                 return self._start + bare[1:]  # items of a built-in list lack apiVersion and kind
+        elif bare is not None and self.projection.metadata_only:
+            for start in _METADATA_STARTS:
+                if bare.startswith(start):
+                    return self._start + bare[len(start) :]
+        return self._rebuilt(raw)
+
+    def _rebuilt(self, raw: bytes) -> bytes:
         parts = _parts.decode(raw)
         metadata = _parts.decode(parts["metadata"])
         metadata.pop("managedFields", None)
@@ -160,8 +251,35 @@ class EntryParser:
         return self._shared.setdefault(value, value)  # type: ignore[return-value]  # equal values have one type here
 
 
-def _cut(raw: bytes, managed: bytes) -> bytes | None:
+class _Timeless:
+    """Some managedFields, whatever their times are."""
+
+    def __init__(self, managed: bytes) -> None:
+        first, *others = _TIME.split(managed)
+        self.pieces = (first, *others)
+        self._length = len(managed)
+        self._first = first
+        self._others: list[tuple[int, int, bytes]] = []
+        end = len(first)
+        for other in others:
+            start = managed.index(b'"', end)
+            self._others.append((end, start, other))
+            end = start + len(other)
+
+    def matches(self, raw: bytes, start: int, end: int) -> bool:
+        """Whether those that are so far in the text are the same, with times that are as long."""
+        if end - start != self._length or not raw.startswith(self._first, start):
+            return False
+        for begin, close, other in self._others:
+            if raw.find(b'"', start + begin) != start + close or not raw.startswith(other, start + close):
+                return False
+        return True
+
+
+def _without(raw: bytes, managed: bytes) -> bytes | None:
     """The object without its managedFields, where they are without doubt the only ones in the text; else None."""
+    if not managed:
+        return raw
     at = raw.find(_MANAGED)
     start = at + len(_MANAGED)
     end = start + len(managed)

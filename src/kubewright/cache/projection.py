@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from kubewright.api import DecodeError, ObjectMeta, Resource, decode
 from kubewright.cache.entry import Entry
+from kubewright.cache.narrow import Steps
 
 __all__ = ["METADATA", "WHOLE", "NotHeld", "Projection", "decode_metadata", "held"]
 
@@ -51,6 +52,11 @@ class Projection(Struct, frozen=True):
     @property
     def metadata_only(self) -> bool:
         return self.fields == ()
+
+    def keeps(self, steps: Steps) -> bool:
+        """Whether all that a path leads to is kept."""
+        kept = [path.split(".") for path in self.fields or ()]
+        return self.fields is None or steps[0] == "metadata" or any(list(steps[: len(path)]) == path for path in kept)
 
     @property
     def of_one(self) -> str:
