@@ -11,6 +11,7 @@ import pytest
 from kubewright import Client, Context, ObjectMeta, Operator
 from kubewright.controller import BlockingContext
 from kubewright.kinds import core_v1
+from kubewright.operator.lifecycle import StartFailed
 from kubewright.testing import run_in_virtual_time
 from tests.integration.controller.worlds import Widget, WidgetSpec, world
 
@@ -75,7 +76,9 @@ def test_a_lifespan_that_fails_keeps_the_operator_from_starting() -> None:
 
     with pytest.raises(BaseExceptionGroup) as caught:
         run_in_virtual_time(main)
-    assert caught.group_contains(OSError, match="no credentials for the cloud")
+    assert caught.group_contains(
+        StartFailed, match="the operator.s lifespan did not start: no credentials for the cloud"
+    )
 
 
 def test_an_operator_sees_nothing_outside_of_its_namespaces() -> None:
