@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,6 +14,47 @@ from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, Operator, kubectls
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/database/database_operator/operator.py"
 SAMPLE = ROOT / "examples/database/sample.yaml"
+
+
+class RealServer(NamedTuple):
+    """A server that ``--against`` named."""
+
+    kubeconfig: Path
+
+    @property
+    def home(self) -> Path:
+        return self.kubeconfig.parent
+
+    def token_of(self, user: str) -> str:
+        lines = (self.home / "certs/tokens.csv").read_text().splitlines()
+        return next(line.split(",")[0] for line in lines if line.split(",")[1] == user)
+
+
+def real_servers(config: pytest.Config) -> dict[str, RealServer]:
+    given = (text.partition("=") for text in config.getoption("--against"))
+    return {name: RealServer(Path(file)) for name, _, file in given}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that are marked with ``servers`` are for real ones only, and are left out where those are not given."""
+    given = real_servers(config)
+    left_out = [
+        item
+        for item in items
+        if "tests/e2e/" in item.nodeid
+        and (mark := item.get_closest_marker("servers"))
+        and not set(mark.args) & set(given)
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def real_server(request: pytest.FixtureRequest) -> RealServer:
+    """The one that the test's mark ``servers`` names."""
+    mark = request.node.get_closest_marker("servers")
+    return real_servers(request.config)[mark.args[0]]
 
 
 @pytest.fixture

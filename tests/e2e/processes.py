@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 ROOT = Path(__file__).parents[2]
 KUBEWRIGHT = [str(Path(sys.executable).parent / "kubewright")]
@@ -113,10 +113,17 @@ class Kubectl:
         )
 
 
+class Reached(Protocol):
+    """A cluster that has a kubeconfig."""
+
+    @property
+    def kubeconfig(self) -> Path: ...
+
+
 class Operator:
     """``kubewright run``, its log in a file of JSON lines."""
 
-    def __init__(self, cluster: Cluster, target: Path | str, log: Path) -> None:
+    def __init__(self, cluster: Reached, target: Path | str, log: Path, *flags: str) -> None:
         self._command = [
             *KUBEWRIGHT,
             "run",
@@ -125,6 +132,7 @@ class Operator:
             str(cluster.kubeconfig),
             "--log-format",
             "json",
+            *flags,
         ]
         self._log = log
         self.start()
@@ -142,6 +150,11 @@ class Operator:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM, *, within: float = 30) -> int:
+        """As kubelet ends it; returns the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=within)
 
     def restart(self) -> None:
         """As after kill -9."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -64,11 +64,13 @@ class StartChecks:
         lease_namespace: str | None = None,
         target: str | None = None,
         optional: Sequence[ResourceInfo] = (),
+        in_trouble: Callable[[], bool] = lambda: False,
         rng: random.Random,
         log: Log,
     ) -> None:
         """``lease_namespace`` is where leader election has its Lease, None without it. ``target`` is the operator as the
-        command line names it, for remedies; ``optional`` kinds may be missing.
+        command line names it, for remedies; ``optional`` kinds may be missing. ``in_trouble`` says
+        that something fails, perhaps for want of a permission: then it looks sooner.
         """
         self._client = client
         self._cache = cache
@@ -78,6 +80,7 @@ class StartChecks:
         self._lease_namespace = lease_namespace
         self._target = target
         self._optional = frozenset(info.gvk for info in optional)
+        self._in_trouble = in_trouble
         self._rng = rng
         self._log = log
         self._look_again = asyncio.Event()
@@ -101,12 +104,22 @@ class StartChecks:
                 self._tell(findings)
                 well = not findings.reasons
             pause = first if well else min(longest, pause * 1.5)
+            await self._until_next(_ALL_WELL if well else pause)
+
+    async def _until_next(self, pause: float) -> None:
+        """Waits until something may have changed, ``pause`` seconds at most."""
+        first, longest = _AGAIN_AFTER
+        until = asyncio.get_running_loop().time() + pause * self._rng.uniform(0.8, 1.2)
+        while (left := until - asyncio.get_running_loop().time()) > 0:
             try:
-                async with asyncio.timeout((_ALL_WELL if well else pause) * self._rng.uniform(0.8, 1.2)):
+                async with asyncio.timeout(min(left, longest)):
                     await self._look_again.wait()
-                await asyncio.sleep(first / 2)  # several kinds turn at a time
             except TimeoutError:
-                continue
+                if self._in_trouble():
+                    return
+            else:
+                await asyncio.sleep(first / 2)  # several kinds turn at a time
+                return
 
     @property
     def check(self) -> Check:

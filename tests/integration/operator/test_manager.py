@@ -205,6 +205,12 @@ def test_a_write_that_is_forbidden_without_a_sign_is_noticed_in_time() -> None:
             here.guard.forbidden = {("patch", "configmaps")}
             await asyncio.sleep(360)
             assert "not allowed: patch of configmaps" in (here.ready() or "")
+            here.guard.forbidden = set()
+            await here.until_ready(within=60)
+            here.guard.forbidden = {("apply", "configmaps"), ("patch", "configmaps")}
+            await here.somebody.create(thing())
+            await asyncio.sleep(40)
+            assert "not allowed: patch of configmaps" in (here.ready() or ""), "sooner when a run fails"
 
     run_in_virtual_time(main)
 

@@ -1,0 +1,99 @@
+"""``kubewright run`` as a user with too few rights, on a server that has RBAC."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import EXAMPLE, SAMPLE, RealServer, install, newest
+from tests.e2e.processes import Cluster, Kubectl, Operator, eventually
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def ready(port: int) -> str:
+    """Empty, or why it is not."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+            assert answer.status == 200
+            return ""
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+
+
+def as_alice(server: RealServer, folder: Path) -> Cluster:
+    """The same server, with the kubeconfig of a user who may do nothing."""
+    config = yaml.safe_load(server.kubeconfig.read_text())
+    config["users"] = [{"name": "u", "user": {"token": server.token_of("alice")}}]
+    cluster = Cluster(folder)
+    cluster.kubeconfig.write_text(json.dumps(config))
+    return cluster
+
+
+@pytest.mark.servers("1.20")
+def test_it_says_what_is_missing_stays_up_and_is_ready_when_it_was_given_without_a_restart(
+    real_server: RealServer, tmp_path: Path
+) -> None:
+    port = free_port()
+    admin = Kubectl(newest(), real_server.kubeconfig, tmp_path)
+    crd = install(real_server, tmp_path)
+    with Operator(
+        as_alice(real_server, tmp_path),
+        EXAMPLE,
+        tmp_path / "operator.log",
+        f"--health-probe-bind-address=127.0.0.1:{port}",
+    ) as operator:
+
+        def told() -> list[str]:
+            lines = operator.said("not everything is there")
+            assert lines
+            remedy: list[str] = lines[-1]["remedy"]
+            assert "not allowed: get,list,patch,watch of databases.apps.example.com" in lines[-1]["missing"]
+            assert "not allowed: update of databases.apps.example.com/finalizers" in lines[-1]["missing"]
+            return remedy
+
+        remedy = eventually(told)
+        assert operator.process.poll() is None
+        why = ready(port)
+        assert 'User "alice" cannot' in why
+        assert "not allowed: get,list,watch of pods" in why
+        for command in remedy:
+            program, *arguments = shlex.split(command)
+            assert program == "kubectl"
+            admin.run(*arguments)
+
+        def is_ready() -> None:
+            assert ready(port) == ""
+
+        eventually(is_ready, within=60)
+        admin.run("apply", "-f", str(SAMPLE))
+        eventually(lambda: admin.run("get", "statefulset", "my-postgres"))
+        admin.run("delete", "clusterrolebinding", *_bindings(remedy))
+
+        def says_what_was_taken_away() -> None:
+            assert "not allowed: create,delete,get,list,patch,watch of services" in ready(port)
+
+        admin.run("scale", "db", "my-postgres", "--replicas=4")
+        eventually(says_what_was_taken_away, within=90)
+        assert operator.process.poll() is None
+    admin.run("delete", "clusterrole", *_bindings(remedy))
+    admin.run("delete", "-f", str(SAMPLE), "--ignore-not-found", "--wait=false")
+    admin.run("patch", "db", "my-postgres", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    admin.run("delete", "-f", str(crd), "--wait=false")
+
+
+def _bindings(remedy: list[str]) -> list[str]:
+    words = [shlex.split(command) for command in remedy]
+    return [each[3] for each in words if each[2] == "clusterrolebinding"]
