@@ -21,12 +21,13 @@ def replayed(live: JSON, before: JSON, after: JSON, shape: Shape) -> JSON:
         return live
     if isinstance(after, dict) and isinstance(before, dict):
         known = dict(live) if isinstance(live, dict) else {}
-        for key in before.keys() | after.keys():
-            if key not in after:
-                known.pop(key, None)
-            elif key not in before or not same(before[key], after[key]):
-                known[key] = replayed(known.get(key), before.get(key), after[key], shape.child(key))
-        return {key: known[key] for key in _in_order(known, live, after)}
+        for name in before:
+            if name not in after:
+                known.pop(name, None)
+        for name, value in after.items():
+            if name not in before or not same(before[name], value):
+                known[name] = replayed(known.get(name), before.get(name), value, shape.child(name))
+        return known
     if isinstance(after, list) and shape.list_type != "atomic":
         lists = [side if isinstance(side, list) else [] for side in (live, before)]
         keyed = [_by_key(items, shape) for items in (*lists, after)]
@@ -39,12 +40,6 @@ def replayed(live: JSON, before: JSON, after: JSON, shape: Shape) -> JSON:
                 result[key] = replayed(present.get(key), known_before.get(key), item, shape.items)
         return list(result.values())
     return after
-
-
-def _in_order(known: dict[str, JSON], live: JSON, after: dict[str, JSON]) -> list[str]:
-    """Sets have no order, and what is written must be the same each time."""
-    first = [key for key in live if key in known] if isinstance(live, dict) else []
-    return [*first, *(key for key in after if key in known and key not in first)]
 
 
 def _by_key(items: Sequence[JSON], shape: Shape) -> dict[Hashable, JSON] | None:

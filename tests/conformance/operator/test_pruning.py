@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from kubewright import Context, ObjectMeta, Operator, Requeue
+from kubewright import Context, ObjectMeta, Operator, Requeue, Resource
 from kubewright.kinds import core_v1
 from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.operator.working import Gadget, World, Zone, config_map, gone, try_out
@@ -17,9 +17,10 @@ def test_what_is_no_longer_in_the_complete_set_goes_and_nothing_else(server: Ser
 
     @operator.controller(Gadget, owns=[core_v1.ConfigMap, core_v1.Secret])
     async def reconcile(gadget: Gadget, ctx: Context) -> None:
-        secret = core_v1.Secret(metadata=ObjectMeta(name="secret"), string_data={"a": "b"})
-        wanted = [config_map(f"c{number}") for number in range(gadget.spec.size)]
-        await ctx.apply_all(*wanted, *([secret] if gadget.spec.size > 1 else []))
+        wanted: list[Resource] = [config_map(f"c{number}") for number in range(gadget.spec.size)]
+        if gadget.spec.size > 1:
+            wanted.append(core_v1.Secret(metadata=ObjectMeta(name="secret"), string_data={"a": "b"}))
+        await ctx.apply_all(*wanted)
         await ctx.ensure(config_map("ensured"))
 
     async def test(here: World) -> None:

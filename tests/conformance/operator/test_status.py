@@ -69,7 +69,7 @@ def test_three_tries_and_then_another_run(server: Server, namespace: str) -> Non
                     await here.client.edit(Gadget, "g", note, namespace=namespace, subresource="status")
                 return await patch(*arguments, **options)  # type: ignore[arg-type]
 
-            rest.patch = late  # type: ignore[method-assign,assignment]
+            rest.patch = late  # type: ignore[method-assign]
             await here.resize(4)
             gadget = await here.until(lambda gadget: gadget.status.seen == 4)
             assert gadget.status.note == "4"

@@ -42,9 +42,9 @@ def test_only_the_step_is_carried_over(live: Any, before: Any, after: Any, expec
 
 
 def test_conditions_of_others_that_came_meanwhile_stay_and_ours_are_changed() -> None:
-    live = {"conditions": [condition("Theirs"), condition("Ours", "False"), condition("New")]}
-    before = {"conditions": [condition("Ours", "False"), condition("Theirs", "False"), condition("Dropped")]}
-    after = {"conditions": [condition("Ours"), condition("Theirs", "False")]}
+    live: Any = {"conditions": [condition("Theirs"), condition("Ours", "False"), condition("New")]}
+    before: Any = {"conditions": [condition("Ours", "False"), condition("Theirs", "False"), condition("Dropped")]}
+    after: Any = {"conditions": [condition("Ours"), condition("Theirs", "False")]}
     assert replayed(live, before, after, CONDITIONS) == {
         "conditions": [condition("Theirs"), condition("Ours"), condition("New")]
     }

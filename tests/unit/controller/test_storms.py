@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from kubewright.api import JSON
 from kubewright.controller.request import Request
@@ -48,8 +49,11 @@ def test_runs_that_others_wake_and_slow_ones_are_none() -> None:
 
 
 def test_changed_fields_are_named_by_their_paths() -> None:
-    before = {"metadata": {"resourceVersion": "1", "labels": {"a": "x"}}, "spec": {"ports": [{"port": 1}]}}
-    after = {"metadata": {"resourceVersion": "2", "labels": {"a": "y"}}, "spec": {"ports": [{"port": 2}], "more": [1]}}
+    before: Any = {"metadata": {"resourceVersion": "1", "labels": {"a": "x"}}, "spec": {"ports": [{"port": 1}]}}
+    after: Any = {
+        "metadata": {"resourceVersion": "2", "labels": {"a": "y"}},
+        "spec": {"ports": [{"port": 2}], "more": [1]},
+    }
     assert [path for path, _, _ in changed_fields(before, after)] == [
         ".metadata.labels.a",
         ".spec.ports[0].port",
