@@ -191,9 +191,12 @@ class HttpsFront:
 
     async def _send(self, incoming: web.BaseRequest, outgoing: web.StreamResponse, chunk: bytes) -> None:
         transport = incoming.transport
-        if transport is not None and len(chunk) <= _NEVER_WAITS and not transport.get_write_buffer_size():
+        if transport is None or transport.is_closing():  # writing to it would be no error, and no end
+            raise ConnectionResetError
+        if len(chunk) <= _NEVER_WAITS and not transport.get_write_buffer_size():
             await outgoing.write(chunk)  # without a timer, which for an event to a thousand watchers adds up
             return
+        await asyncio.sleep(0)  # a source that always has more must hold up nobody, nor hide that its reader went
         try:
             async with asyncio.timeout(self._patience):
                 await outgoing.write(chunk)
