@@ -89,6 +89,7 @@ _encode = msgspec.json.Encoder().encode
 
 _MANAGED = b'"managedFields":'
 _METADATA = b'"metadata":{'
+_UNTYPED = b"{" + _METADATA
 _BARE = Marks()
 _METADATA_STARTS = (
     b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",',
@@ -104,15 +105,16 @@ class EntryParser:
         self._info = info
         self.projection = projection
         self._start = _encode({"apiVersion": info.api_version, "kind": info.kind})[:-1] + b","
-        self._starts = (
+        self._typed = (
             self._start + _METADATA,
-            b"{" + _METADATA,  # items of a built-in list lack apiVersion and kind
             _encode({"kind": info.kind, "apiVersion": info.api_version})[:-1] + b"," + _METADATA,
         )
+        self._whole = projection.fields is None
         self._waits_by_its_own_rules = info.group == "" and info.kind == "Namespace"
         """A namespace being deleted is held by a list of finalizers in its spec."""
         self._along: list[IndexBy] = []
         self._narrow: Narrow | None = None
+        self._namespaces: dict[str, str] = {}
         self._shared: dict[Hashable, Hashable] = {}
         self._known: dict[tuple[bytes, ...], Marks] = {}
         self._latest: tuple[_Timeless, Marks] | None = None
@@ -134,27 +136,27 @@ class EntryParser:
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
         narrow = self._narrow or self._begun()
+        kept = marks = None
         try:
             try:
                 head = narrow.decode(raw)
             except msgspec.ValidationError:  # which says nothing yet of what is to be kept
                 head = _head.decode(raw)
-                meta = head.metadata
-                bare, marks = None, None
                 values = tuple([index.values(raw) for index in self._along])
             else:
-                meta = head.metadata
-                bare, marks = self._cut(raw, len(meta.managed_fields))
                 values = self._once(narrow.values(head)) if self._along else ()
-            owners = meta.owner_references
+                if self._whole:
+                    kept, marks = self._cut(raw, head)
+            meta = head.metadata
+            namespace, owners = meta.namespace or "", meta.owner_references
             if marks is None or meta.finalizers or meta.deletion_timestamp is not None:
                 marks = self._marks(meta)
             return Entry(
-                namespace=self._once(meta.namespace) if meta.namespace else "",
+                namespace=self._namespaces.setdefault(namespace, namespace),
                 name=meta.name,
                 uid=meta.uid,
                 resource_version=int(meta.resource_version),
-                raw=self._kept(raw, bare, head),
+                raw=self._kept(raw, head) if kept is None else kept,
                 generation=meta.generation,
                 owners=self._once(tuple([owner.uid for owner in owners])) if owners else (),
                 controller=next((owner.uid for owner in owners if owner.controller), None) if owners else None,
@@ -169,27 +171,34 @@ class EntryParser:
         narrow = self._narrow = Narrow([index.steps for index in self._along], over)
         return narrow
 
-    def _cut(self, raw: bytes, length: int) -> tuple[bytes | None, Marks | None]:
-        """An object of known metadata without its managedFields, which are so long, and what they say, if that was seen.
+    def _cut(self, raw: bytes, head: _Head) -> tuple[bytes | None, Marks | None]:
+        """What is kept of an object of known metadata, and what its managedFields say, if that was seen lately.
 
-        None where they may not be the first of that name in the text, or where it is not laid out as servers do it.
+        None where it is not laid out as servers do it.
         """
-        if not raw.startswith(self._starts):
-            return None, None
+        start = b""
+        if not raw.startswith(self._typed):
+            if head.kind or head.api_version or not raw.startswith(_UNTYPED):
+                return None, None
+            start = self._start  # items of a built-in list lack apiVersion and kind
+        length = len(head.metadata.managed_fields)
         if not length:
-            return raw, _BARE
+            return start + raw[1:] if start else raw, _BARE
+        # metadata comes before all that may be anything, so the first of this name are its own
         at = raw.find(_MANAGED)
-        start = at + len(_MANAGED)
-        end = start + length
-        if raw[start] != 0x5B:  # a space, or null
+        begin = at + len(_MANAGED)
+        end = begin + length
+        if raw[begin] != 0x5B:  # a space, or null
             return None, None
         if raw[at - 1] == 0x2C:  # a comma
-            bare = raw[: at - 1] + raw[end:]
+            at -= 1
         elif raw[end] == 0x2C:
-            bare = raw[:at] + raw[end + 1 :]
+            end += 1
         else:
             return None, None
-        return bare, self._latest[1] if self._latest is not None and self._latest[0].matches(raw, start, end) else None
+        kept = start + raw[1:at] + raw[end:] if start else raw[:at] + raw[end:]
+        latest = self._latest
+        return kept, latest[1] if latest is not None and latest[0].matches(raw, begin, begin + length) else None
 
     def _marks(self, meta: _Meta) -> Marks:
         managed = bytes(meta.managed_fields)
@@ -221,15 +230,14 @@ class EntryParser:
             ),
         )
 
-    def _kept(self, raw: bytes, bare: bytes | None, head: _Head) -> bytes:
-        """What is kept of an object that was cut already, or may have to be built anew."""
-        if bare is None:
-            bare = _without(raw, bytes(head.metadata.managed_fields))
-        if bare is not None and self.projection.fields is None:
+    def _kept(self, raw: bytes, head: _Head) -> bytes:
+        """What is kept of any object, however it is laid out."""
+        bare = _without(raw, bytes(head.metadata.managed_fields))
+        if bare is not None and self._whole:
             if head.kind == self._info.kind and head.api_version == self._info.api_version:
                 return bare
             if not head.api_version and not head.kind and bare.startswith(b'{"'):
-                return self._start + bare[1:]  # items of a built-in list lack apiVersion and kind
+                return self._start + bare[1:]
         elif bare is not None and self.projection.metadata_only:
             for start in _METADATA_STARTS:
                 if bare.startswith(start):
