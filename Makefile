@@ -4,7 +4,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
-.PHONY: bench-cache bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
+.PHONY: e2e-election bench-cache bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
 
 # In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
@@ -12,6 +12,9 @@ run: .venv/.run  ## the Database operator on an embedded cluster
 
 test: .venv/.clients .tools/kubectl  ## the whole suite
 	$(BIN)/python -m pytest $(ARGS)
+
+e2e-election: .venv/.test  ## leader election among real processes; ARGS="--kills 50" kills more leaders
+	$(BIN)/python -m pytest tests/e2e/test_election.py --capture=no $(ARGS)
 
 REAL = $(BIN)/python tools/with_real_servers.py $(BIN)/python -m pytest
 

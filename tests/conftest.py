@@ -24,3 +24,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--record", action="store_true", help="take down what the given servers answer as what every server must answer"
     )
+    parser.addoption(
+        "--kills",
+        type=int,
+        default=3,
+        metavar="N",
+        help="how often the end-to-end test of leader election kills the leader",
+    )
