@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kubewright import Context, ObjectMeta, Operator, Requeue, Result, TerminalError
+from kubewright import ApiError, Context, ObjectMeta, Operator, Requeue, Result, TerminalError
 from kubewright.api import set_controller
 from kubewright.controller.children import Children
 from kubewright.controller.workflow import STEP, NotReady, Outcome, Step, StepState, Workflow
 from kubewright.kinds import core_v1
-from kubewright.testing import Harness, OpenHarness, containing
+from kubewright.testing import Harness, Match, OpenHarness, Refuse, containing
 from tests.integration.controller.plans import PLAN, Plan, config_map, configs, plan, say, step
 
 
@@ -194,6 +194,24 @@ async def test_who_need_not_wait_goes_once_the_deletion_was_asked_for(harness: O
     assert outcomes[-1].complete
 
 
+async def test_what_can_not_be_deleted_keeps_what_it_comes_after_and_is_raised(harness: OpenHarness) -> None:
+    operator, _ = running(step("a"), step("b", "a"), step("c", "b"), step("d", "b"))
+    here = await harness(operator, objects=[plan()])
+    await here.reconcile(PLAN)
+    await say(here, off=["a"])
+    rule = here.faults.add(Refuse(403, "not yours"), Match(verbs=("delete",), name="c"), times=None)
+    with pytest.raises(ApiError, match="not yours") as failure:
+        await here.reconcile(PLAN)
+    assert failure.value.__notes__ == ["in step 'c'"]
+    assert await configs(here) == {"a", "b", "c"}
+    assert (await condition(here))[2] == (
+        "c failed: not yours; a is not wanted and stays until b is gone; b is not wanted and stays until c is gone"
+    )
+    rule.lift()
+    await here.reconcile(PLAN)
+    assert await configs(here) == set()
+
+
 async def test_what_an_older_state_of_the_object_did_not_want_stays(harness: OpenHarness) -> None:
     async def change_of_mind(plan: Plan, ctx: Context) -> bool:
         if plan.spec.off:
@@ -235,7 +253,7 @@ async def test_gone_means_with_all_that_belongs_to_it(harness: OpenHarness) -> N
     await here.settle()
     owner = await here.get(core_v1.ConfigMap, "b")
     part = core_v1.ConfigMap(
-        metadata=ObjectMeta(name="part-of-b", namespace="default", finalizers=["example.com/held"])
+        metadata=ObjectMeta(name="part-of-b", namespace=here.namespace, finalizers=["example.com/held"])
     )
     set_controller(part, owner)
     await here.create(part)
@@ -470,7 +488,7 @@ async def test_a_finalizer_tears_down_what_comes_last_first(harness: OpenHarness
     await hold(here, "c", "example.com/held")
     here.forget()
     await here.client.delete(Plan, "plan", namespace=here.namespace)
-    await here.advance(minutes=1)
+    await here.settle()
     assert await configs(here) == {"a", "b", "c"}
     await hold(here, "c")
     await here.settle()
