@@ -21,7 +21,7 @@ from kubewright.cli.failure import Failure
 from kubewright.cli.loading import Loaded, load_operator
 from kubewright.cli.log_level_file import LogLevelFile
 from kubewright.cli.setting_options import OperatorCommand, resolved, setting_options
-from kubewright.cli.signals import stop_on_signals
+from kubewright.cli.signals import Signals, stop_on_signals
 from kubewright.client import Client, CredentialError, Transport, TransportError
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
@@ -39,8 +39,8 @@ __all__ = ["LEADERSHIP_LOST", "command"]
 
 LEADERSHIP_LOST = 3
 """The exit code where the lease was lost: nothing is wrong with this process but that another one may lead now."""
-_ENDED_WITHIN = 5 * LAST_SECONDS
-"""Seconds after the manager's own bound, until which it must have ended."""
+_ENDED_WITHIN = 4 * LAST_SECONDS
+"""Seconds after the manager's own bound until which it must have ended; less than what the Deployment gives it."""
 
 
 @click.command("run", cls=OperatorCommand)
@@ -122,7 +122,7 @@ async def _run(process: _Process) -> int:
             async with AsyncExitStack() as beside:
                 if reload is not None:
                     await beside.enter_async_context(_beside(reload.follow()))
-                await _work(process, stop)
+                await _work(process, stop, signals)
         except asyncio.CancelledError:
             process.log.warning("stopped at the second signal; runs in flight were cancelled")
             return signals.exit_code
@@ -133,7 +133,7 @@ def _nothing() -> None:
     """Credentials and certificates are read again by themselves; SIGHUP must not end the process."""
 
 
-async def _work(process: _Process, stop: asyncio.Event) -> None:
+async def _work(process: _Process, stop: asyncio.Event, signals: Signals) -> None:
     clock, rng = SystemClock(), random.Random()
     metrics = null_metrics() if process.settings.metrics_bind_address == "0" else Metrics()
     async with _client(process, metrics, clock, rng) as client:
@@ -147,6 +147,16 @@ async def _work(process: _Process, stop: asyncio.Event) -> None:
                 raise Failure(str(error)) from error
             except LeadershipLost as error:
                 raise Failure(str(error), exit_code=LEADERSHIP_LOST) from error
+            finally:
+                if manager.abandoned:
+                    _end(signals.exit_code if signals.first else LEADERSHIP_LOST)
+
+
+def _end(code: int) -> None:
+    """Without waiting for what does not end, as Python would."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 async def _stop(manager: Manager, stop: asyncio.Event) -> None:

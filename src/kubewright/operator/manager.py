@@ -117,6 +117,8 @@ class Manager:
             "readyz": [*healthy, *ready, *([self._start_checks.check] if self._start_checks else [])],
         }
         """What `/healthz` and `/readyz` look at; more may be added before `run`."""
+        self.abandoned: list[str] = []
+        """Tasks that did not heed their cancellation when `run` ended: the event loop can't be closed while they go on."""
         self.health_port: int | None = None
         """Where they are served, while they are."""
         self.metrics_port: int | None = None
@@ -157,7 +159,10 @@ class Manager:
             if not well:
                 raise LeadershipLost("the lease was lost: the log says why")
         finally:
-            await lifecycle.close(drain=well)
+            try:
+                await lifecycle.close(drain=well)
+            finally:
+                self.abandoned = lifecycle.abandoned
         self._log.info("stopped")
 
     async def _start(self, lifecycle: Lifecycle) -> None:
