@@ -28,6 +28,7 @@ from kubewright.api import (
     split_list,
 )
 from kubewright.cache.entry import Entry
+from kubewright.cache.page import Page
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.plan import Outcome, Plan, next_plan
 from kubewright.cache.state import InformerState, Phase
@@ -203,21 +204,23 @@ class Reflector:
             answer = await self._rest.list(
                 self._info, namespace=self._namespace, query=page, accept=self._parser.projection.of_list
             )
-            meta, items = split_list(answer)
-            for number, item in enumerate(items, 1):
-                self._add(incoming, item)
+            listed = Page(answer)
+            for number, item in enumerate(listed, 1):
+                try:
+                    incoming.add(self._parser.parse(item))
+                except DecodeError as error:
+                    if not listed.doubt():
+                        self._leave_out(error)
                 if number % _SLICE == 0:
                     await asyncio.sleep(0)
-            token = meta.continue_
+            token = listed.meta.continue_
             if not token:
-                return incoming, version_number(meta.resource_version)
+                return incoming, version_number(listed.meta.resource_version)
 
-    def _add(self, incoming: Incoming, raw: bytes) -> None:
-        try:
-            incoming.add(self._parser.parse(raw))
-        except DecodeError as error:  # one object must not hide all others
-            self.unreadable += 1
-            self._log.error("an object's metadata can't be read: it is left out", error=str(error))
+    def _leave_out(self, error: DecodeError) -> None:
+        """One object must not hide all others."""
+        self.unreadable += 1
+        self._log.error("an object's metadata can't be read: it is left out", error=str(error))
 
     async def _replace(self, incoming: Incoming, version: int) -> None:
         if version < self.version:
@@ -338,7 +341,10 @@ class Reflector:
             elif event.type == "DELETED":
                 incoming.discard(self._parser.parse(event.object))
             else:
-                self._add(incoming, event.object)
+                try:
+                    incoming.add(self._parser.parse(event.object))
+                except DecodeError as error:
+                    self._leave_out(error)
             if number % _SLICE == 0:
                 await asyncio.sleep(0)
         await asyncio.sleep(0)  # the next batch may be here already, and the one after
