@@ -14,7 +14,7 @@ from kubewright.controller.blocking import in_threads
 from kubewright.controller.children import may_be_deleted
 from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.failures import from_the_users_code, place
-from kubewright.controller.instruments import ControllerInstruments, Ending
+from kubewright.controller.instruments import ControllerInstruments
 from kubewright.controller.key_run import KeyRun
 from kubewright.controller.outcome import Result, TerminalError
 from kubewright.controller.pausing import PAUSED, is_paused
@@ -22,7 +22,7 @@ from kubewright.controller.queue import QueueClosed, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.run import Run
 from kubewright.controller.spec import ControllerSpec
-from kubewright.controller.steps import Steps
+from kubewright.controller.steps import Ending, Steps
 from kubewright.controller.threads import Threads
 from kubewright.controller.waking import Waking
 from kubewright.controller.watchdog import RunningTasks
@@ -180,12 +180,25 @@ class Controller(Generic[R]):
         log = self._log_of(request, entry, reconcile_id)
         if self._is_paused(request, entry, log):
             return
-        steps = self._instruments.run(request, reconcile_id)
+        steps = self._instruments.run(request, reconcile_id) if self._instruments.active else None
+        attempt = self.queue.failures(request)
+        ending: Ending | None = None
         try:
-            ending = await self._ending(request, steps, log, reconcile_id)
+            result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise  # it is this worker that is to end
+            ending = self._failed(request, error, steps, log)
+        except (Exception, SystemExit) as error:  # one object's failure must not stop the others
+            ending = self._failed(request, error, steps, log)
+        else:
+            if steps is not None:
+                steps.begin("requeue")
+            ending = self._succeeded(request, result)
         finally:
-            steps.end()
-        self._instruments.ended(ending)
+            if steps is not None:
+                steps.end(ending)
 
     def _log_of(self, request: Request, entry: Entry | None, reconcile_id: str) -> Log:
         """``uid`` and ``generation`` are None where there is no object."""
@@ -193,21 +206,6 @@ class Controller(Generic[R]):
         return self._log.bind(
             namespace=request.namespace, name=request.name, uid=uid, generation=generation, reconcile_id=reconcile_id
         )
-
-    async def _ending(self, request: Request, steps: Steps, log: Log, reconcile_id: str) -> Ending:
-        """One run, and what follows from how it ends."""
-        attempt = self.queue.failures(request)
-        try:
-            result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise  # it is this worker that is to end
-            return self._failed(request, error, steps, log)
-        except (Exception, SystemExit) as error:  # one object's failure must not stop the others
-            return self._failed(request, error, steps, log)
-        steps.begin("requeue")
-        return self._succeeded(request, result)
 
     def _is_paused(self, request: Request, entry: Entry | None, log: Log) -> bool:
         """Says so once, until the object is worked on again."""
@@ -232,9 +230,10 @@ class Controller(Generic[R]):
         self.queue.add_after(request, after, result.priority)
         return "requeue_after"
 
-    def _failed(self, request: Request, error: BaseException, steps: Steps, log: Log) -> Ending:
-        steps.failed(error)
-        steps.begin("requeue")
+    def _failed(self, request: Request, error: BaseException, steps: Steps | None, log: Log) -> Ending:
+        if steps is not None:
+            steps.failed(error)
+            steps.begin("requeue")
         if isinstance(error, TerminalError):
             self._instruments.terminal_errors.inc()
             self.queue.forget(request)

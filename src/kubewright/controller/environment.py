@@ -15,7 +15,7 @@ from kubewright.controller.causes import Cause, Causes, OwnWrites
 from kubewright.controller.events import EventRecorder
 from kubewright.controller.instruments import ControllerInstruments
 from kubewright.controller.request import Request
-from kubewright.controller.steps import NO_STEPS, Steps
+from kubewright.controller.steps import Steps
 from kubewright.controller.storms import StormDetector
 from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
@@ -45,7 +45,7 @@ class Start(Struct):
     log: Log
     reconcile_id: str
     attempt: int
-    steps: Steps = NO_STEPS
+    steps: Steps | None = None
     causes: tuple[Cause, ...] = ()
     writes: list[Write] = field(default_factory=list)
 

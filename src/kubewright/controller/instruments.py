@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal, TypeAlias
 
 from kubewright.controller.queue import QueueTimes, WorkQueue
 from kubewright.controller.request import Request
-from kubewright.controller.steps import NO_STEPS, STEPS, Step, Steps, TimedSteps, TracedSteps
-from kubewright.telemetry import Histogram, Log, Metrics, Reading, Spans, catalog
+from kubewright.controller.steps import ENDINGS, STEPS, Measures, Steps, TracedSteps
+from kubewright.telemetry import Log, Metrics, Reading, Spans, catalog
 
-__all__ = ["ControllerInstruments", "Ending"]
-
-Ending: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
-"""How a run ends, as controller-runtime tells it apart."""
+__all__ = ["ControllerInstruments"]
 
 
 class ControllerInstruments:
-    """Guarantees: without metrics and spans a run pays for a few calls of functions that do nothing."""
+    """Its counters may always be used; without metrics they are ones that do nothing."""
 
     def __init__(
         self, controller: str, kind: str, metrics: Metrics, *, spans: Callable[[], Spans | None], workers: int
@@ -31,13 +27,14 @@ class ControllerInstruments:
         self._ask_for_spans = spans
         self._spans: Spans | None = None
         self._workers = workers
-        self._whole = metrics.histogram(catalog.RECONCILE_TIME, controller)
-        self._steps: dict[Step, Histogram] = {
-            step: metrics.histogram(catalog.STEP_SECONDS, controller, step) for step in STEPS
-        }
-        endings: tuple[Ending, ...] = ("success", "error", "requeue", "requeue_after")
-        self._ended = {ending: metrics.counter(catalog.RECONCILE_TOTAL, controller, ending) for ending in endings}
-        self.errors = metrics.counter(catalog.RECONCILE_ERRORS, controller)
+        self._measures = Measures(
+            metrics.histogram(catalog.RECONCILE_TIME, controller),
+            {step: metrics.histogram(catalog.STEP_SECONDS, controller, step) for step in STEPS},
+            {ending: metrics.counter(catalog.RECONCILE_TOTAL, controller, ending) for ending in ENDINGS},
+            metrics.counter(catalog.RECONCILE_ERRORS, controller),
+        )
+        self.active = metrics.enabled
+        """Whether anybody will know of `run`: it need not be called otherwise."""
         self.terminal_errors = metrics.counter(catalog.RECONCILE_TERMINAL_ERRORS, controller)
         self.panics = metrics.counter(catalog.RECONCILE_PANICS, controller)
         self.timeouts = metrics.counter(catalog.RECONCILE_TIMEOUTS, controller)
@@ -53,6 +50,7 @@ class ControllerInstruments:
     def open(self) -> None:
         """To be called when the controller begins to work."""
         self._spans = self._ask_for_spans()
+        self.active = self._metrics.enabled or self._spans is not None
 
     def watch(self, queue: WorkQueue) -> None:
         """Has what ``queue`` knows of itself read when somebody asks."""
@@ -61,7 +59,7 @@ class ControllerInstruments:
     def run(self, request: Request, reconcile_id: str) -> Steps:
         """A run that begins now."""
         if self._spans is None:
-            return TimedSteps(self._whole, self._steps) if self._metrics.enabled else NO_STEPS
+            return Steps(self._measures)
         about = {
             "controller": self._controller,
             "kind": self._kind,
@@ -69,14 +67,7 @@ class ControllerInstruments:
             "name": request.name,
             "reconcile_id": reconcile_id,
         }
-        return TracedSteps(
-            self._whole, self._steps, self._spans, name=f"reconcile {self._controller}", attributes=about
-        )
-
-    def ended(self, ending: Ending) -> None:
-        self._ended[ending].inc()
-        if ending == "error":
-            self.errors.inc()
+        return TracedSteps(self._measures, self._spans, name=f"reconcile {self._controller}", attributes=about)
 
     def finalizer_failed(self, finalizer: str) -> None:
         self._metrics.counter(catalog.FINALIZER_FAILURES, self._controller, finalizer).inc()

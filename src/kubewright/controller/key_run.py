@@ -24,15 +24,18 @@ class KeyRun(Run[R]):
     """Calls the reconciler with each request. It adds no finalizers and writes no status; pruning works as always."""
 
     async def _reconcile(self, start: Start) -> Result | None:
-        start.steps.begin("fetch")
+        if start.steps is not None:
+            start.steps.begin("fetch")
         obj = self._named(start.request)
         ctx = Context(self._env, obj, start)
-        start.steps.begin("sync")
+        if start.steps is not None:
+            start.steps.begin("sync")
         try:
             result = checked(await self._limited(self._spec.reconcile, start.request, ctx))
         except Requeue as again:
             return Result(requeue_after=again.after)
-        start.steps.begin("cleanup")
+        if start.steps is not None:
+            start.steps.begin("cleanup")
         if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
             await prune(ctx)
         return result

@@ -37,7 +37,7 @@ from kubewright.controller.pruning import prune
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec
 from kubewright.controller.status import StatusWriter, has_conditions
-from kubewright.controller.steps import NO_STEPS, Steps
+from kubewright.controller.steps import Steps
 from kubewright.controller.storms import changed_fields
 from kubewright.telemetry import Log
 
@@ -61,7 +61,7 @@ class Run(Generic[R]):
         self._finalizers = [finalizer.name for finalizer in spec.finalizers]
 
     async def __call__(
-        self, request: Request, *, log: Log, reconcile_id: str, attempt: int, steps: Steps = NO_STEPS
+        self, request: Request, *, log: Log, reconcile_id: str, attempt: int, steps: Steps | None = None
     ) -> Result | None:
         """Reconciles. Returns when to run again, if at all; raises what the reconciler or the API raised."""
         env = self._env
@@ -77,7 +77,8 @@ class Run(Generic[R]):
 
     async def _reconcile(self, start: Start) -> Result | None:
         request = start.request
-        start.steps.begin("fetch")
+        if start.steps is not None:
+            start.steps.begin("fetch")
         entry = self._informer.entry(request.namespace, request.name)
         if entry is None:
             return None
@@ -87,7 +88,8 @@ class Run(Generic[R]):
             await self._tell_that_it_does_not_fit(entry, start, error)
             return None
         ctx = Context(self._env, obj, start)
-        start.steps.begin("sync")
+        if start.steps is not None:
+            start.steps.begin("sync")
         if entry.deleting:
             try:
                 await self._finalize(obj, ctx)
@@ -163,22 +165,26 @@ class Run(Generic[R]):
 
     # the run itself
 
-    async def _sync(self, obj: R, ctx: Context, steps: Steps, raw: bytes) -> Result | None:
+    async def _sync(self, obj: R, ctx: Context, steps: Steps | None, raw: bytes) -> Result | None:
         before = self._status.snapshot(obj)
         try:
             result = checked(await self._limited(self._spec.reconcile, obj, ctx))
         except Requeue as again:
-            steps.begin("status")
+            if steps is not None:
+                steps.begin("status")
             await self._write_status(obj, ctx, before=before, raw=raw)
             return Result(requeue_after=again.after)
         except Exception as error:
-            steps.failed(error)
-            steps.begin("status")
+            if steps is not None:
+                steps.failed(error)
+                steps.begin("status")
             await self._status_of_failed_run(obj, ctx, error, before=before, raw=raw)
             raise
-        steps.begin("status")
+        if steps is not None:
+            steps.begin("status")
         await self._write_status(obj, ctx, before=before, raw=raw)
-        steps.begin("cleanup")
+        if steps is not None:
+            steps.begin("cleanup")
         if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
             await prune(ctx)
         return result

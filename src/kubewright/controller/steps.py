@@ -1,84 +1,76 @@
-"""`Steps`: one run's way through its five steps, each a span and a histogram."""
+"""`Steps`: one run's way through its five steps, each a histogram and a span. Runs that nobody measures have none."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from kubewright.telemetry import Histogram, Span, Spans
+from kubewright.telemetry import Counter, Histogram, Span, Spans
 
-__all__ = ["NO_STEPS", "STEPS", "Step", "Steps", "TimedSteps", "TracedSteps"]
+__all__ = ["ENDINGS", "STEPS", "Ending", "Measures", "Step", "Steps", "TracedSteps"]
 
 Step: TypeAlias = Literal["fetch", "sync", "status", "cleanup", "requeue"]
 STEPS: tuple[Step, ...] = ("fetch", "sync", "status", "cleanup", "requeue")
 
+Ending: TypeAlias = Literal["success", "error", "requeue", "requeue_after"]
+"""How a run ends, as controller-runtime tells it apart."""
+ENDINGS: tuple[Ending, ...] = ("success", "error", "requeue", "requeue_after")
+
+
+class Measures(NamedTuple):
+    """What a controller's runs are counted and timed by."""
+
+    seconds: Histogram
+    of_steps: Mapping[Step, Histogram]
+    endings: Mapping[Ending, Counter]
+    errors: Counter
+
 
 class Steps:
-    """Hears where a run is. This one does nothing with it."""
-
-    __slots__ = ()
-
-    def begin(self, step: Step) -> None:
-        """Ends the step before, and begins this one."""
-
-    def failed(self, error: BaseException) -> None:
-        """The step that the run is at fails with ``error``, and so does the run."""
-
-    def end(self) -> None:
-        """The run is over."""
-
-
-NO_STEPS = Steps()
-
-
-class TimedSteps(Steps):
     """Times a run that begins now, and its steps."""
 
-    __slots__ = ("_began", "_since", "_step", "_times", "_whole")
+    __slots__ = ("_began", "_measures", "_since", "_step")
 
-    def __init__(self, whole: Histogram, times: Mapping[Step, Histogram]) -> None:
-        """``whole`` is of the run, ``times`` of its steps."""
-        self._whole = whole
-        self._times = times
+    def __init__(self, measures: Measures) -> None:
+        self._measures = measures
         self._step: Step | None = None
         self._began = self._since = asyncio.get_running_loop().time()
 
     def begin(self, step: Step) -> None:
+        """Ends the step before, and begins this one."""
         self._since = self._close()
         self._step = step
 
-    def failed(self, error: BaseException) -> None:  # noqa: ARG002 - times don't tell how it ended
+    def failed(self, error: BaseException) -> None:  # noqa: ARG002 - times don't tell why
+        """The step that the run is at fails with ``error``, and so does the run."""
         self._close()
 
-    def end(self) -> None:
-        self._whole.observe(self._close() - self._began)
+    def end(self, ending: Ending | None) -> None:
+        """The run is over; None: it was broken off."""
+        self._measures.seconds.observe(self._close() - self._began)
+        if ending is not None:
+            self._measures.endings[ending].inc()
+        if ending == "error":
+            self._measures.errors.inc()
 
     def _close(self) -> float:
         """Ends the step, if there is one; returns when that was."""
         now = asyncio.get_running_loop().time()
         if self._step is not None:
-            self._times[self._step].observe(now - self._since)
+            self._measures.of_steps[self._step].observe(now - self._since)
             self._step = None
         return now
 
 
-class TracedSteps(TimedSteps):
+class TracedSteps(Steps):
     """Makes spans of them, too."""
 
     __slots__ = ("_error", "_of_run", "_of_step", "_spans")
 
-    def __init__(
-        self,
-        whole: Histogram,
-        times: Mapping[Step, Histogram],
-        spans: Spans,
-        *,
-        name: str,
-        attributes: Mapping[str, object],
-    ) -> None:
+    def __init__(self, measures: Measures, spans: Spans, *, name: str, attributes: Mapping[str, object]) -> None:
         """``name`` and ``attributes`` are those of the run's span."""
-        super().__init__(whole, times)
+        super().__init__(measures)
         self._spans = spans
         self._of_run = spans.begin(name, attributes)
         self._of_step: Span | None = None
@@ -94,8 +86,8 @@ class TracedSteps(TimedSteps):
         self._end_span(error)
         self._error = error
 
-    def end(self) -> None:
-        super().end()
+    def end(self, ending: Ending | None) -> None:
+        super().end(ending)
         self._end_span(None)
         self._of_run.end(self._error)
 
