@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from kubewright.api import Clock, Resource, ResourceInfo, resource_info
+from kubewright.cache.bodies import RecentBodies
 from kubewright.cache.indexers import Indexer
 from kubewright.cache.informer import Informer
 from kubewright.cache.projection import WHOLE, Projection
@@ -51,6 +52,7 @@ class Cache:
         self._rng = rng or random.Random()
         self._log = log
         self._streaming = StreamingLists()
+        self._recent = RecentBodies()
         self._informers: dict[_What, Informer[Any]] = {}
         self._declared: set[_What] = set()
         self._users: dict[_What, int] = {}
@@ -160,6 +162,7 @@ class Cache:
                 optional=optional,
                 cluster=self.cluster,
                 streaming=self._streaming,
+                recent=self._recent,
                 clock=self._clock,
                 rng=self._rng,
                 log=self._log,
@@ -212,10 +215,10 @@ class Cache:
 
     def _written(self, info: ResourceInfo, raw: bytes) -> None:
         for informer in self:
-            if informer.info == info:
+            if informer.info.gvk == info.gvk:
                 informer.fold(raw)
 
     def _deleted(self, info: ResourceInfo, namespace: str, name: str, uid: str) -> None:
         for informer in self:
-            if informer.info == info:
+            if informer.info.gvk == info.gvk:
                 informer.forget(namespace, name, uid)

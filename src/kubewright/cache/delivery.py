@@ -70,7 +70,7 @@ class Delivery(Generic[R]):
             self._append(_Backlog(iter(changes), initial=False, to=tuple(self._subscribers)))
             return
         for change in changes:
-            self._tell(change, initial=False, to=tuple(self._subscribers))
+            self._tell(change, False, tuple(self._subscribers))
 
     def tell_all(self, changes: Iterator[Change], *, initial: bool) -> Awaitable[None]:
         """In slices. What is told from now on comes after them; await the result to know that all were told."""
@@ -95,7 +95,8 @@ class Delivery(Generic[R]):
         told = 0
         for change in islice(first.changes, _SLICE):
             told += 1
-            self._tell(change, initial=first.initial and change.old is None, to=first.to)
+            if first.to:
+                self._tell(change, first.initial and change.old is None, first.to)
         if told < _SLICE:
             self._backlog.popleft()
 
@@ -103,9 +104,7 @@ class Delivery(Generic[R]):
         self._backlog.append(backlog)
         self._waiting.set()
 
-    def _tell(self, change: Change, *, initial: bool, to: tuple[Callable[[Event[R]], None], ...]) -> None:
-        if not to:
-            return
+    def _tell(self, change: Change, initial: bool, to: tuple[Callable[[Event[R]], None], ...], /) -> None:
         event = self._event(change, initial)
         for handler in to:
             if handler in self._subscribers:

@@ -35,7 +35,7 @@ class Change(Struct, frozen=True, gc=False):
         return EventType.ADDED if self.old is None else EventType.MODIFIED
 
 
-class Event(Struct, Generic[R], frozen=True):
+class Event(Struct, Generic[R], frozen=True, gc=False):
     """One change of the cache, which holds the new state already when the event is seen.
 
     A deleted and re-created object is two events, never a modification. ``initial`` marks what the first list found,

@@ -75,6 +75,20 @@ class Index:
         found[entry] = None
         return found.value
 
+    def replace(self, old: Entry, new: Entry) -> None:
+        """Drops one entry and puts another, which has the same values most often."""
+        if self._held is None or (values := self._held(old)) != self._held(new):
+            self.drop(old)
+            self.put(new)
+            return
+        for value in values:
+            found = self._found[value]
+            if isinstance(found, _Many):
+                del found[old]
+                found[new] = None
+            else:
+                self._found[value] = new
+
     def drop(self, entry: Entry) -> None:
         values = self._held(entry) if self._held is not None else self._values.pop(entry, ())
         for value in (values,) if isinstance(values, str) else values:

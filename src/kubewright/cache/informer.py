@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Generic, NoReturn, TypeVar
 
 from kubewright.api import Clock, DecodeError, ObjectMeta, Resource, resource_info
+from kubewright.cache.bodies import Bodies, RecentBodies
 from kubewright.cache.delivery import Delivery, Feed
 from kubewright.cache.entry import Entry
 from kubewright.cache.events import Change, Event
@@ -58,6 +59,7 @@ class Informer(Generic[R]):
         optional: bool = False,
         cluster: str | None = None,
         streaming: StreamingLists | None = None,
+        recent: RecentBodies | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
@@ -65,7 +67,7 @@ class Informer(Generic[R]):
         """``optional``: the kind may not be installed; the informer is then empty until it is, and in step.
 
         ``cluster`` is the name by which events and requests tell clusters apart, None for the local one. ``streaming``
-        is what the informers of one server share.
+        and ``recent`` are what the informers of one server share.
         """
         self.kind = kind
         self.info = resource_info(kind)
@@ -77,6 +79,8 @@ class Informer(Generic[R]):
             raise ValueError(f"{self.info.kind} has no namespaces: leave them out")
         self._rest = client.rest
         self._parser = EntryParser(self.info, projection)
+        self.bodies = Bodies(self._rest, self.info, projection, recent or RecentBodies())
+        """Where the whole objects are, also those of which only a part is cached."""
         self._streaming = streaming or StreamingLists()
         self._clock = clock or client.clock
         self._rng = rng or random.Random()
@@ -97,6 +101,8 @@ class Informer(Generic[R]):
         }
         for name, indexer in (indexes or {}).items():
             self.add_index(name, indexer)
+        if projection != WHOLE:
+            self.subscribe(self.bodies.heard)
 
     def _part(self, namespace: str | None) -> Part[R]:
         log = self._log.bind(namespace=namespace) if namespace else self._log
@@ -343,6 +349,7 @@ class Informer(Generic[R]):
         except DecodeError as error:  # the writer has its answer; the watch will bring what it meant
             self._log.warning("the answer to a write can't be cached", error=str(error))
             return
+        self.bodies.fold(raw)
         for part in self._reading(entry.namespace):
             part.fold(entry, raw)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubewright.api import DecodeError, ListMeta, split_list
+from kubewright.api import DecodeError, split_list
 
 __all__ = ["Page"]
 

@@ -47,7 +47,7 @@ class Incoming:
 
     def add(self, entry: Entry) -> None:
         """Takes one item; what is known in just this state already costs no memory and no indexing."""
-        known = self._current.of(entry)
+        known = self._current.of(entry) if self._current else None
         if known is not None and known.resource_version == entry.resource_version and known.uid == entry.uid:
             self.view.take_over(known, self._current)
         else:
@@ -99,7 +99,8 @@ class Store:
 
     def upsert(self, entry: Entry) -> list[Change]:
         """ADDED or MODIFIED."""
-        self._progress = max(self._progress, entry.resource_version)
+        if entry.resource_version > self._progress:
+            self._progress = entry.resource_version
         return self._newer(entry)
 
     def remove(self, entry: Entry) -> list[Change]:
@@ -222,7 +223,9 @@ class Store:
 
     def _newer(self, entry: Entry) -> list[Change]:
         present = self.view.of(entry)
-        if (present is not None and present.resource_version >= entry.resource_version) or self._hidden(entry):
+        if present is not None and present.resource_version >= entry.resource_version:
+            return []
+        if (self._deleted or self._floors) and self._hidden(entry):
             return []
         self.view.put(entry)
         if self._own:
@@ -245,12 +248,16 @@ class Store:
         """Whether a tombstone covers this state."""
         if entry.uid in self._deleted:
             return True
-        floor = self._floors.get(entry.key) if self._floors else None
+        floor = self._floors.get(entry.key)
         return floor is not None and entry.resource_version <= floor.version
 
 
 def _differences(gone: list[Change], before: View, after: list[Entry]) -> Iterator[Change]:
     yield from gone
+    if not before:
+        for new in after:
+            yield Change(None, new)
+        return
     for new in after:
         yield from _steps(before.of(new), new)
 

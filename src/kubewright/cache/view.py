@@ -57,27 +57,31 @@ class View:
 
     def put(self, entry: Entry) -> None:
         """Adds the entry, in place of the one of the same key."""
-        self._place(entry)
-        for index in self._indexes.values():
-            index.put(entry)
-
-    def take_over(self, entry: Entry, other: View) -> None:
-        """As `put`, for an entry of ``other``, whose indexes need not be asked for its values again."""
-        self._place(entry)
-        for name, index in self._indexes.items():
-            index.take_over(entry, other._indexes[name])
-
-    def _place(self, entry: Entry) -> None:
         row = self._rows.get(entry.namespace)
         if row is None:
             row = self._rows[entry.namespace] = {}
         old = row.get(entry.name)
         row[entry.name] = entry
-        self.bytes += len(entry.raw)
         if old is None:
             self._count += 1
+            self.bytes += len(entry.raw)
+            for index in self._indexes.values():
+                index.put(entry)
         else:
-            self._left(old)
+            self.bytes += len(entry.raw) - len(old.raw)
+            for index in self._indexes.values():
+                index.replace(old, entry)
+
+    def take_over(self, entry: Entry, other: View) -> None:
+        """As `put`, for an entry of ``other``, whose indexes need not be asked for its values again."""
+        old = self.of(entry)
+        if old is not None:
+            self.drop(old)
+        self._rows.setdefault(entry.namespace, {})[entry.name] = entry
+        self._count += 1
+        self.bytes += len(entry.raw)
+        for name, index in self._indexes.items():
+            index.take_over(entry, other._indexes[name])
 
     def drop(self, entry: Entry) -> None:
         """Removes an entry that is here."""
@@ -86,9 +90,6 @@ class View:
         if not row:
             del self._rows[entry.namespace]
         self._count -= 1
-        self._left(entry)
-
-    def _left(self, entry: Entry) -> None:
         self.bytes -= len(entry.raw)
         for index in self._indexes.values():
             index.drop(entry)
