@@ -1,0 +1,110 @@
+"""`Bodies`: whole objects of a kind of which the cache holds only a part, read when they are asked for.
+
+Secrets and ConfigMaps are many, some are large, and most are nobody's business here: what is not asked for is not in memory.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from kubewright.api import DecodeError, NotFound, ResourceInfo
+from kubewright.cache.entry import Entry
+from kubewright.cache.events import Event
+from kubewright.cache.parsing import EntryParser
+from kubewright.cache.projection import WHOLE, Projection
+from kubewright.client.rest import RestClient
+
+__all__ = ["Bodies", "RecentBodies"]
+
+_LIMIT = 16_000_000
+
+
+class RecentBodies:
+    """The whole objects used last, ``limit`` bytes of JSON in all; of each object one version."""
+
+    def __init__(self, limit: int = _LIMIT) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[str, Entry] = OrderedDict()
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def at(self, entry: Entry) -> Entry | None:
+        """The whole object in just the state of ``entry``."""
+        whole = self._kept.get(entry.uid)
+        if whole is None or whole.resource_version != entry.resource_version:
+            return None
+        self._kept.move_to_end(entry.uid)
+        return whole
+
+    def keep(self, whole: Entry) -> None:
+        """Takes one in, unless a newer version is here; those that were not used for longest make room."""
+        present = self._kept.get(whole.uid)
+        if present is not None and present.resource_version > whole.resource_version:
+            return
+        self.drop(whole.uid)
+        self._kept[whole.uid] = whole
+        self.bytes += len(whole.raw)
+        while self.bytes > self._limit:
+            self.drop(next(iter(self._kept)))
+
+    def drop(self, uid: str, *, before: int | None = None) -> None:
+        """Lets go of an object, or only of versions ``before`` one."""
+        present = self._kept.get(uid)
+        if present is None or (before is not None and present.resource_version >= before):
+            return
+        del self._kept[uid]
+        self.bytes -= len(present.raw)
+
+
+class Bodies:
+    """The whole objects behind one informer's entries.
+
+    Guarantees: what is read is never older than the entry it is read for, and read once for each version, as long as it
+    is among the `RecentBodies`. An object that changed, or is gone, is let go of when the informer hears of it.
+    """
+
+    def __init__(self, rest: RestClient, info: ResourceInfo, projection: Projection, recent: RecentBodies) -> None:
+        self._rest = rest
+        self._info = info
+        self._all_held = projection == WHOLE
+        self._recent = recent
+        self._parser = EntryParser(info)
+
+    def in_memory(self, entry: Entry) -> Entry | None:
+        """The entry with the whole object, if it is here; asks nobody."""
+        return entry if self._all_held else self._recent.at(entry)
+
+    async def of(self, entry: Entry) -> Entry | None:
+        """The entry with the whole object: from memory, or as the server has it now, which may be a newer state, or
+        another object of that name. None where it is gone. Raises what a request may raise, and `DecodeError`.
+        """
+        found = self.in_memory(entry)
+        if found is not None:
+            return found
+        try:
+            raw = await self._rest.get(self._info, entry.name, namespace=entry.namespace or None)
+        except NotFound:
+            return None
+        whole = self._parser.parse(raw)
+        self._recent.keep(whole)
+        return whole
+
+    def fold(self, raw: bytes) -> None:
+        """The object in the answer to an own write, which will be asked for again."""
+        if self._all_held:
+            return
+        try:
+            self._recent.keep(self._parser.parse(raw))
+        except DecodeError:  # whoever asks for it reads it, and is told
+            return
+
+    def heard(self, event: Event[Any]) -> None:
+        """What became of an object."""
+        old, new = event.old_entry, event.new_entry
+        if old is None:
+            return
+        replaced = new is None or new.uid != old.uid
+        self._recent.drop(old.uid, before=None if replaced or new is None else new.resource_version)
