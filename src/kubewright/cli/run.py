@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,7 +62,6 @@ def command(
 
     Exit codes: 0 stopped, 1 failed, 2 used wrongly, 3 lease lost, 130 and 143 ended by a second signal.
     """
-    signal.signal(signal.SIGTERM, _not_begun)
     loaded = load_operator(target)
     known = resolved(loaded.operator.settings, flags)
     try:
@@ -90,11 +87,6 @@ def command(
         log=log,
     )
     return asyncio.run(_run(process))
-
-
-def _not_begun(number: int, _frame: FrameType | None) -> None:
-    """Nothing was begun that needs an end. The first process of a container would not hear the signal otherwise."""
-    sys.exit(128 + number)
 
 
 class _Process(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,252 @@
+"""Two replicas of the Database operator under load: rolled, and their leader killed at random moments.
+
+What must come of it is what comes of a run that nobody disturbs: the last edit of each object is in effect, one
+StatefulSet belongs to each Database, no edit cost more than one write of it, and nobody writes once all is settled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from database_operator.api.v1alpha1 import Database, DatabaseSpec, Storage
+
+from kubewright import Client, ObjectMeta
+from kubewright.kinds import apps_v1, core_v1
+from tests.e2e.conftest import EXAMPLE, install, real_servers
+from tests.e2e.processes import Operator, start_cluster
+
+DATABASES = 5
+SECONDS = 15.0
+"""For how long things are edited."""
+TAKE_OVER = 3 + 2.3 * 0.5
+"""Seconds, with the leases below, and what starting takes."""
+FLAGS = (
+    "--leader-elect",
+    "--leader-elect-lease-duration=3",
+    "--leader-elect-renew-deadline=2",
+    "--leader-elect-retry-period=0.5",
+    "--health-probe-bind-address=127.0.0.1:0",
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    names = ["embedded", *(name for name in real_servers(metafunc.config) if name == "1.36")]
+    metafunc.parametrize("place", names, indirect=True)
+
+
+class Place(NamedTuple):
+    kubeconfig: Path
+    home: Path
+    runs_pods: bool
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """A cluster with the Database definition."""
+    if request.param == "embedded":
+        cluster = start_cluster(tmp_path / "home")
+        install(cluster, tmp_path)
+        yield Place(cluster.kubeconfig, cluster.home, True)
+        cluster.kill()
+    else:
+        server = real_servers(request.config)[request.param]
+        install(server, tmp_path)
+        yield Place(server.kubeconfig, tmp_path, False)
+
+
+class Replicas:
+    """The processes, of which one leads."""
+
+    def __init__(self, place: Place, folder: Path) -> None:
+        self.all = [Operator(place, EXAMPLE, folder / f"operator-{number}.log", *FLAGS) for number in range(2)]
+
+    def leader(self) -> Operator | None:
+        """The one that lives and said last that it leads."""
+        led = [
+            (lines[-1]["timestamp"], each)
+            for each in self.all
+            if (lines := each.said('"leading"')) and each.process.poll() is None
+        ]
+        return max(led, key=lambda found: found[0])[1] if led else None
+
+    async def kill_leader(self) -> None:
+        leader = self.leader()
+        if leader is not None:
+            leader.restart()
+
+    async def roll(self) -> None:
+        """One after the other, each when the one before has begun, as a Deployment does."""
+        for each in self.all:
+            begun = len(each.said('"starting"'))
+            assert await asyncio.to_thread(each.stop) == 0
+            each.start()
+            async with asyncio.timeout(30):
+                while True:
+                    await asyncio.sleep(0.5)
+                    if len(each.said('"starting"')) > begun:
+                        break
+
+
+@contextmanager
+def replicas(place: Place, folder: Path) -> Iterator[Replicas]:
+    running = Replicas(place, folder)
+    try:
+        yield running
+    finally:
+        for each in running.all:
+            each.kill()
+
+
+class Load:
+    """Edits Databases at random, and knows what should come of it."""
+
+    def __init__(self, client: Client, namespace: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._rng = random.Random(5)
+        self.wanted: dict[str, int] = {}
+        self.edits: Counter[str] = Counter()
+
+    async def create(self) -> None:
+        await self._client.create(core_v1.Namespace(metadata=ObjectMeta(name=self._namespace)))
+        for number in range(DATABASES):
+            name = f"db-{number}"
+            self.wanted[name] = 1
+            spec = DatabaseSpec(replicas=1, engine="postgres", version="16", storage=Storage(size="1Gi"))
+            await self._client.create(Database(metadata=ObjectMeta(name=name, namespace=self._namespace), spec=spec))
+
+    async def run(self) -> None:
+        while True:
+            name = self._rng.choice(sorted(self.wanted))
+            replicas = self._rng.choice([number for number in range(1, 5) if number != self.wanted[name]])
+
+            def change(db: Database, replicas: int = replicas) -> None:
+                db.spec.replicas = replicas
+
+            await self._client.edit(Database, name, change, namespace=self._namespace)
+            self.wanted[name] = replicas
+            self.edits[name] += 1
+            await asyncio.sleep(0.1)
+
+
+async def settled(client: Client, namespace: str, load: Load, *, within: float) -> None:
+    async with asyncio.timeout(within):
+        while True:
+            if await in_effect(client, namespace) == load.wanted:
+                return
+            await asyncio.sleep(0.2)
+
+
+async def in_effect(client: Client, namespace: str) -> dict[str, int | None]:
+    """The replicas of each StatefulSet of whose Database the status tells that it was seen as it is."""
+    databases = await client.list(Database, namespace=namespace)
+    seen = {
+        db.name
+        for db in databases
+        for condition in db.status.conditions
+        if condition.type == "Available" and condition.observed_generation == db.metadata.generation
+    }
+    found = await client.list(apps_v1.StatefulSet, namespace=namespace)
+    return {each.name: each.spec.replicas for each in found if each.name in seen}
+
+
+async def versions(client: Client, namespace: str) -> dict[str, str | None]:
+    """Of all that the operator writes."""
+    objects = [
+        *(await client.list(Database, namespace=namespace)),
+        *(await client.list(apps_v1.StatefulSet, namespace=namespace)),
+        *(await client.list(core_v1.Service, namespace=namespace)),
+    ]
+    return {f"{type(each).__name__} {each.name}": each.metadata.resource_version for each in objects}
+
+
+async def quiet(client: Client, namespace: str, *, within: float) -> dict[str, str | None]:
+    """Waits until nothing was written for two seconds."""
+    async with asyncio.timeout(within):
+        before = await versions(client, namespace)
+        while True:
+            await asyncio.sleep(2)
+            after = await versions(client, namespace)
+            if after == before:
+                return after
+            before = after
+
+
+@asynccontextmanager
+async def under_load(place: Place, namespace: str) -> AsyncIterator[tuple[Client, Load]]:
+    async with Client.connect(kubeconfig=place.kubeconfig) as client:
+        load = Load(client, namespace)
+        await load.create()
+        try:
+            yield client, load
+        finally:
+            for db in await client.list(Database, namespace=namespace):
+                await client.delete(Database, db.name, namespace=namespace)
+
+
+async def rolled(running: Replicas) -> None:
+    await asyncio.sleep(3)
+    await running.roll()
+    await running.roll()
+
+
+async def killed(running: Replicas) -> None:
+    rng = random.Random(7)
+    while True:
+        await asyncio.sleep(rng.uniform(0.5, 5.0))
+        await running.kill_leader()
+
+
+async def undisturbed(running: Replicas) -> None:
+    """What the others are held to."""
+
+
+@pytest.mark.parametrize("disturb", [undisturbed, rolled, killed], ids=lambda how: how.__name__)
+async def test_the_end_is_that_of_an_undisturbed_run(
+    place: Place, tmp_path: Path, disturb: Callable[[Replicas], Awaitable[None]]
+) -> None:
+    namespace = f"load-{disturb.__name__}"
+    with replicas(place, tmp_path) as running:
+        async with under_load(place, namespace) as (client, load):
+            editing = asyncio.create_task(load.run())
+            disturbing = asyncio.create_task(_awaited(disturb(running)))
+            await asyncio.wait([editing], timeout=SECONDS)
+            disturbing.cancel() if disturb is killed else await disturbing
+            editing.cancel()
+            await asyncio.wait([editing, disturbing])
+            assert editing.cancelled()
+            await settled(client, namespace, load, within=30 + TAKE_OVER)
+            before = await quiet(client, namespace, within=60)
+
+            statefulsets = await client.list(apps_v1.StatefulSet, namespace=namespace)
+            assert len(statefulsets) == DATABASES
+            owners = {db.name: db.uid for db in await client.list(Database, namespace=namespace)}
+            for each in statefulsets:
+                (owner,) = each.metadata.owner_references or []
+                assert owner.uid == owners[each.name]
+                writes = each.metadata.generation or 0
+                assert writes <= 1 + load.edits[each.name], "it was written more often than it was asked for"
+            for service in await client.list(core_v1.Service, namespace=namespace):
+                fields = [each for each in service.metadata.managed_fields or [] if each.operation == "Apply"]
+                assert len(fields) == 1
+            assert sum(load.edits.values()) > SECONDS
+
+            for each in running.all:
+                assert await asyncio.to_thread(each.stop) == 0
+                each.start()
+            await asyncio.sleep(2 + TAKE_OVER)
+            assert await versions(client, namespace) == before, "a restart over what is settled writes nothing"
+            for each in running.all:
+                assert each.said("reconcile failed") == []
+                assert each.said("Traceback") == []
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
