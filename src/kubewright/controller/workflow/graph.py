@@ -61,16 +61,23 @@ def reversed_within(names: Collection[str], after: After) -> dict[str, list[str]
 async def side_by_side(after: After, do: Callable[[str], Awaitable[None]]) -> None:
     """Calls ``do`` for each name once it has ended for all that the name comes after; what need not wait does not.
 
-    ``after`` is in order. What ``do`` raises ends the walk.
+    ``after`` is in order and names each predecessor once. What ``do`` raises ends the walk.
     """
-    ended = {name: asyncio.Event() for name in after}
+    missing = {name: len(earlier) for name, earlier in after.items()}
+    dependents = {name: list[str]() for name in after}
+    for name, earlier in after.items():
+        for other in earlier:
+            dependents[other].append(name)
 
-    async def turn(name: str) -> None:
-        for other in after[name]:
-            await ended[other].wait()
-        await do(name)
-        ended[name].set()
+    async def go_on(ready: list[str]) -> None:
+        while ready:
+            name, *others = ready  # one goes on here, so that steps in a row need no task and no turn of the loop each
+            for other in others:
+                tasks.create_task(go_on([other]), name=f"step {other}")
+            await do(name)
+            for other in dependents[name]:
+                missing[other] -= 1
+            ready = [other for other in dependents[name] if not missing[other]]
 
     async with asyncio.TaskGroup() as tasks:
-        for name in after:
-            tasks.create_task(turn(name), name=f"step {name}")
+        await go_on([name for name in after if not missing[name]])

@@ -86,7 +86,7 @@ class Step(Generic[P_contra]):
         function = _checked(desired, name, "desired")
 
         async def carry_out(obj: P, ctx: Context[Any], claims: Claims) -> Verdict:
-            wanted = cast("T", await _call(function, obj, ctx))
+            wanted = cast("T", await function(obj, ctx))
             applied = [await _apply(each, name, ctx, claims) for each in _each(wanted, name)]
             if ready is None:
                 return True
@@ -113,14 +113,14 @@ class Step(Generic[P_contra]):
         function = _checked(holds, name, "holds")
 
         async def carry_out(obj: P, ctx: Context[Any], claims: Claims) -> Verdict:  # noqa: ARG001 - it applies nothing
-            return _verdict(await _call(function, obj, ctx), f"step {name!r}")
+            return _verdict(await function(obj, ctx), f"step {name!r}")
 
         return Step(name, carry_out, after=after, when=when)
 
     async def is_wanted(self, obj: P_contra, ctx: Context[Any]) -> bool:
         if self._when is None:
             return True
-        wanted = await _call(self._when, obj, ctx)
+        wanted = await self._when(obj, ctx)
         if not isinstance(wanted, bool):
             raise TypeError(f"when of step {self.name!r} returned {wanted!r}: it must return True or False")
         return wanted
@@ -129,9 +129,22 @@ class Step(Generic[P_contra]):
         return await self._carry_out(obj, ctx, claims)
 
 
-def _checked(function: Callable[..., object], step: str, what: str) -> Callable[..., object]:
+class _Function(Struct, frozen=True):
+    """A step's function, and whether it is an ``async def`` one: asking each time would take longer than most of them."""
+
+    function: Callable[..., object]
+    asynchronous: bool
+
+    async def __call__(self, obj: Resource, ctx: Context[Any]) -> object:
+        if self.asynchronous:
+            return await cast("Awaitable[object]", self.function(obj, ctx))
+        return self.function(obj)
+
+
+def _checked(function: Callable[..., object], step: str, what: str) -> _Function:
     given: tuple[str, ...]
-    if is_async(function):
+    asynchronous = is_async(function)
+    if asynchronous:
         given, remedy = ("the object", "the context"), "as every `async def` function of a step"
     else:
         given, remedy = (
@@ -142,13 +155,7 @@ def _checked(function: Callable[..., object], step: str, what: str) -> Callable[
         inspect.signature(function).bind(*given)
     except TypeError:
         raise TypeError(f"step {step!r}: {what} must take {' and '.join(given)}, {remedy}") from None
-    return function
-
-
-async def _call(function: Callable[..., object], obj: Resource, ctx: Context[Any]) -> object:
-    if is_async(function):
-        return await cast("Awaitable[object]", function(obj, ctx))
-    return function(obj)
+    return _Function(function, asynchronous)
 
 
 def _each(wanted: object, step: str) -> Sequence[Resource]:
