@@ -4,7 +4,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
-.PHONY: e2e-election bench-cache bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
+.PHONY: e2e e2e-election bench-start bench-cache bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
 
 # In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
@@ -12,6 +12,9 @@ run: .venv/.run  ## the Database operator on an embedded cluster
 
 test: .venv/.clients .tools/kubectl  ## the whole suite
 	$(BIN)/python -m pytest $(ARGS)
+
+e2e: .venv/.clients .tools/kubectl  ## real processes, on the embedded cluster and on both real servers
+	$(REAL) tests/e2e $(ARGS)
 
 e2e-election: .venv/.test  ## leader election among real processes; ARGS="--kills 50" kills more leaders
 	$(BIN)/python -m pytest tests/e2e/test_election.py --capture=no $(ARGS)
@@ -45,6 +48,9 @@ generate: .venv/.run  ## the built-in kinds, from the data in src/kubewright/dev
 
 bench-devcluster: .venv/.bench  ## how fast the embedded cluster is, beside a real API server and kmock
 	@$(BIN)/python -m benchmarks.devcluster $(ARGS)
+
+bench-start: .venv/.bench  ## from a manager's start to its first reconcile, and what its commands take
+	@$(BIN)/python -m benchmarks.operator $(ARGS)
 
 bench-cache: .venv/.bench  ## how fast and large the informer cache and the client are, beside client-go and other Python clients
 	@$(BIN)/python -m benchmarks.cache $(ARGS)
