@@ -92,14 +92,19 @@ class Bodies:
         self._recent.keep(whole)
         return whole
 
-    def fold(self, raw: bytes) -> None:
-        """The object in the answer to an own write, which will be asked for again."""
+    def fold(self, raw: bytes) -> Entry | None:
+        """Takes an object as the server just gave it, by reading or writing, which will be asked for again.
+
+        Returns it as an entry; None where all is held anyway, and for what can't be cached.
+        """
         if self._all_held:
-            return
+            return None
         try:
-            self._recent.keep(self._parser.parse(raw))
+            whole = self._parser.parse(raw)
         except DecodeError:  # whoever asks for it reads it, and is told
-            return
+            return None
+        self._recent.keep(whole)
+        return whole
 
     def heard(self, event: Event[Any]) -> None:
         """What became of an object."""

@@ -50,17 +50,20 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     resource_version: int
     raw: bytes
     generation: int | None = None
-    owners: tuple[str, ...] = ()
-    """UIDs of all owners."""
     controller: str | None = None
     """UID of the owner that is the controller."""
     marks: Marks = _UNMARKED
-    values: tuple[Values, ...] = ()
-    """Of the indexes that are read along with the metadata."""
+    values: tuple[Values, ...] = ((),)
+    """UIDs of all owners, and what there is for each index that is read along with the metadata."""
 
     @property
     def key(self) -> Key:
         return self.namespace, self.name
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """UIDs of all owners."""
+        return self.values[0]
 
     @property
     def labels(self) -> Mapping[str, str]:

@@ -12,12 +12,13 @@ __all__ = ["Held", "Index"]
 
 
 class Held(Struct, frozen=True):
-    """A function of what entries have anyhow: an index by it keeps no book of their values, it asks again."""
+    """Gives values that entries hold themselves, so that an index of them need keep no book of its own."""
 
-    values: Callable[[Entry], tuple[str, ...]]
+    place: int
+    """In `Entry.values`."""
 
     def __call__(self, entry: Entry) -> tuple[str, ...]:
-        return self.values(entry)
+        return entry.values[self.place]
 
 
 class _Many(dict[Entry, None]):
@@ -38,13 +39,13 @@ class Index:
 
     def __init__(self, values_of: Callable[[Entry], Iterable[str]]) -> None:
         self.values_of = values_of
-        self._held = values_of.values if isinstance(values_of, Held) else None
+        self._place = values_of.place if isinstance(values_of, Held) else None
         self._found: dict[str, Entry | _Many] = {}
         self._values: dict[Entry, str | tuple[str, ...]] = {}
 
     def put(self, entry: Entry) -> None:
-        if self._held is not None:
-            for value in self._held(entry):
+        if self._place is not None:
+            for value in entry.values[self._place]:
                 self._enter(entry, value)
             return
         values = tuple(self.values_of(entry))
@@ -53,7 +54,7 @@ class Index:
 
     def take_over(self, entry: Entry, other: Index) -> None:
         """As `put`, for an entry that ``other``, an index of the same values, has already."""
-        if self._held is not None:
+        if self._place is not None:
             self.put(entry)
             return
         values = other._values.get(entry)
@@ -77,7 +78,7 @@ class Index:
 
     def replace(self, old: Entry, new: Entry) -> None:
         """Drops one entry and puts another, which has the same values most often."""
-        if self._held is None or (values := self._held(old)) != self._held(new):
+        if self._place is None or (values := old.values[self._place]) != new.values[self._place]:
             self.drop(old)
             self.put(new)
             return
@@ -90,7 +91,7 @@ class Index:
                 self._found[value] = new
 
     def drop(self, entry: Entry) -> None:
-        values = self._held(entry) if self._held is not None else self._values.pop(entry, ())
+        values = self._values.pop(entry, ()) if self._place is None else entry.values[self._place]
         for value in (values,) if isinstance(values, str) else values:
             found = self._found[value]
             if isinstance(found, _Many):

@@ -50,7 +50,7 @@ class IndexBy(Struct, frozen=True):
         """Those of one object's JSON; none where something else is where the path leads."""
         narrow = _alone(self.steps)
         try:
-            return narrow.values(narrow.decode(raw))[0]
+            return narrow.readers[0](narrow.decode(raw))
         except msgspec.DecodeError:
             return ()
 

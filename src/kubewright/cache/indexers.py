@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import attrgetter
 from typing import Generic, TypeAlias, TypeVar
 
 from kubewright.api import DecodeError, Resource, decode, resource_info
@@ -33,7 +32,7 @@ class Indexers(Generic[R]):
         self._parser = parser
         self._log = log
         self._declared: dict[str, Indexer[R]] = {}
-        self.of_entries: dict[str, Callable[[Entry], Iterable[str]]] = {OWNER: Held(attrgetter("owners"))}
+        self.of_entries: dict[str, Callable[[Entry], Iterable[str]]] = {OWNER: Held(0)}
 
     def declare(self, name: str, indexer: Indexer[R]) -> Callable[[Entry], Iterable[str]] | None:
         """Returns the function where it is new.
@@ -59,9 +58,9 @@ class Indexers(Generic[R]):
         if not isinstance(indexer, IndexBy):
             return lambda entry: self._computed(name, indexer, entry)
         if indexer == _NAMESPACE:
-            return Held(lambda entry: (entry.namespace,) if entry.namespace else ())
+            return lambda entry: (entry.namespace,) if entry.namespace else ()
         place = self._parser.read_along(indexer)
-        return (lambda entry: indexer.values(entry.raw)) if place is None else Held(lambda entry: entry.values[place])
+        return (lambda entry: indexer.values(entry.raw)) if place is None else Held(place)
 
     @property
     def _plural(self) -> str:

@@ -50,11 +50,8 @@ class Narrow:
     def __init__(self, paths: Sequence[Steps], over: Mapping[Steps, type[Struct]] | None = None) -> None:
         tree = _Tree.of(paths)
         self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(_struct(tree, (), over or {})).decode
-        self._readers = [_reader(_way(tree, steps, over or {})) for steps in paths]
-
-    def values(self, decoded: Any) -> tuple[Values, ...]:
-        """Those of each path, in the order in which the paths were given."""
-        return tuple([read(decoded) for read in self._readers])
+        self.readers = [_reader(_way(tree, steps, over or {})) for steps in paths]
+        """Functions of what was decoded, that give the values of each path."""
 
 
 def fits(paths: Sequence[Steps], another: Steps) -> bool:

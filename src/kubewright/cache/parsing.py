@@ -125,13 +125,13 @@ class EntryParser:
         None where it is too late, or where they can't be decoded together with what is read already.
         """
         if index in self._along:
-            return self._along.index(index)
+            return self._along.index(index) + 1
         steps = index.steps
         known = steps[0] != "metadata" or (len(steps) > 2 and steps[1] in {"labels", "annotations"})
         if self._narrow is not None or not known or not fits([each.steps for each in self._along], steps):
             return None
         self._along.append(index)
-        return len(self._along) - 1
+        return len(self._along)
 
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
@@ -142,9 +142,9 @@ class EntryParser:
                 head = narrow.decode(raw)
             except msgspec.ValidationError:  # which says nothing yet of what is to be kept
                 head = _head.decode(raw)
-                values = tuple([index.values(raw) for index in self._along])
+                read = [index.values(raw) for index in self._along]
             else:
-                values = self._once(narrow.values(head)) if self._along else ()
+                read = [values_of(head) for values_of in narrow.readers]
                 if self._whole:
                     kept, marks = self._cut(raw, head)
             meta = head.metadata
@@ -158,10 +158,9 @@ class EntryParser:
                 resource_version=int(meta.resource_version),
                 raw=self._kept(raw, head) if kept is None else kept,
                 generation=meta.generation,
-                owners=self._once(tuple([owner.uid for owner in owners])) if owners else (),
                 controller=next((owner.uid for owner in owners if owner.controller), None) if owners else None,
                 marks=marks,
-                values=values,
+                values=self._once((tuple([owner.uid for owner in owners]) if owners else (), *read)),
             )
         except (msgspec.DecodeError, ValueError) as error:
             raise DecodeError(f"not a {self._info.kind} that can be cached: {error}: {raw[:120]!r}") from error
