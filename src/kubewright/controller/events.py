@@ -18,7 +18,7 @@ from kubewright.client import Client, TransportError
 from kubewright.telemetry import Log
 
 if TYPE_CHECKING:
-    from kubewright.kinds import core_v1
+    from kubewright.kinds import core_v1, events_v1
 
 __all__ = ["EventRecorder", "EventType"]
 
@@ -39,11 +39,13 @@ _WITHIN = 10.0
 class _Seen(msgspec.Struct):
     """An event that was recorded: how often in all, and how often when the server was told last."""
 
-    count: int
-    told: int
-    told_at: float
-    known: bool
+    count: int = 0
+    told: int = 0
+    told_at: float = 0.0
+    known: bool = False
     """Whether the server has it for sure."""
+    turn: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+    """Whose request is under way: side by side, both would take the other's for one from before a restart."""
 
 
 class _Allowance(msgspec.Struct):
@@ -57,7 +59,7 @@ class EventRecorder:
     Guarantees
         The same event about the same object (type, reason, message, action and related object) is one Event with a
         count, also after a restart, as its name follows from what it says. An object's events are limited in their
-        rate. `record` never raises: an event that can't be written is logged.
+        rate. `record` never raises: an event that can't be written is logged, loudly where the reason is a new one.
     Caveats
         Counts reach the server at most once a minute; what a process counted after that goes with it.
     """
@@ -70,6 +72,7 @@ class EventRecorder:
         self._clock = clock
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
         self._allowances: OrderedDict[str, _Allowance] = OrderedDict()
+        self._complaint = ""
 
     async def record(
         self,
@@ -81,69 +84,83 @@ class EventRecorder:
         action: str,
         related: Resource | None,
         log: Log,
+        same: str | None = None,
     ) -> None:
+        """``same``: what tells it from other events, in place of a message that differs each time; the first one stays."""
         try:
             async with asyncio.timeout(_WITHIN):
-                await self._record(regarding, type, reason, message, action, related)
+                await self._record(regarding, type, reason, message, action, related, same)
         except (ApiError, TransportError, TimeoutError, ValueError) as error:
-            log.warning("event not recorded", event_reason=reason, error=str(error) or "it took too long")
+            words = str(error) or "it took too long"
+            say = log.debug if words == self._complaint else log.warning
+            self._complaint = words
+            say("event not recorded", event_reason=reason, error=words)
+        else:
+            self._complaint = ""
 
     async def _record(
-        self, regarding: Resource, type_: EventType, reason: str, message: str, action: str, related: Resource | None
+        self,
+        regarding: Resource,
+        type_: EventType,
+        reason: str,
+        message: str,
+        action: str,
+        related: Resource | None,
+        same: str | None,
     ) -> None:
         if type_ not in {"Normal", "Warning"}:
             raise ValueError(f"an event's type is Normal or Warning, not {type_!r}")
         for what, word in (("reason", reason), ("action", action)):
             if not word or len(word) > _WORD:
                 raise ValueError(f"an event's {what} has 1 to {_WORD} characters, {word!r} has not")
-        note = _shortened(message)
+        from kubewright.kinds import events_v1  # noqa: PLC0415 - only who records events needs them
+
         about = _reference(regarding)
-        other = None if related is None else _reference(related)
-        name = _name(
-            regarding, [about.uid, type_, reason, note, action, self._controller, other.uid if other else None]
+        event = events_v1.Event(
+            event_time=micro_time(self._clock.now()),
+            type=type_,
+            reason=reason,
+            note=_shortened(message),
+            action=action,
+            regarding=about,
+            related=None if related is None else _reference(related),
+            reporting_controller=self._controller,
+            reporting_instance=self._instance,
         )
-        now = self._clock.monotonic()
+        other = event.related.uid if event.related else None
+        told_apart = same if same is not None else event.note
+        name = _name(regarding, [about.uid, type_, reason, told_apart, action, self._controller, other])
+        event.metadata.name, event.metadata.namespace = name, regarding.namespace or "default"
         seen = self._seen.get(name)
         if seen is None:
-            seen = self._seen[name] = _Seen(0, 0, 0.0, known=False)
+            seen = self._seen[name] = _Seen()
             _trim(self._seen)
         self._seen.move_to_end(name)
         seen.count += 1
-        if seen.known and now - seen.told_at < _SERIES_EVERY and seen.told > 1:
-            return
-        if not self._is_allowed(about.uid or describe(regarding), now):
-            return
-        from kubewright.kinds import events_v1  # noqa: PLC0415 - only who records events needs them
+        async with seen.turn:
+            now = self._clock.monotonic()
+            if seen.told == seen.count or (seen.told > 1 and now - seen.told_at < _SERIES_EVERY):
+                return
+            if self._is_allowed(about.uid or describe(regarding), now):
+                await self._tell(event, seen)
+                seen.known, seen.told, seen.told_at = True, seen.count, now
 
-        namespace = regarding.namespace or "default"
-        if not seen.known:
-            event = events_v1.Event(
-                event_time=micro_time(self._clock.now()),
-                type=type_,
-                reason=reason,
-                note=note,
-                action=action,
-                regarding=about,
-                related=other,
-                reporting_controller=self._controller,
-                reporting_instance=self._instance,
-            )
-            event.metadata.name, event.metadata.namespace = name, namespace
+    async def _tell(self, event: events_v1.Event, seen: _Seen) -> None:
+        namespace = event.metadata.namespace or ""
+        if seen.known:
             try:
-                await self._client.create(event, field_manager=self._controller)
-            except AlreadyExists:  # told before this process began, or forgot
-                live = await self._client.get(events_v1.Event, name, namespace=namespace)
-                seen.count += live.series.count if live.series else 1
+                await self._tell_count(event.name, namespace, seen.count)
+            except NotFound:  # events do not live long: it begins anew
+                seen.count, seen.known = 1, False
             else:
-                seen.known, seen.told, seen.told_at = True, 1, now
-                if seen.count == 1:
-                    return
+                return
         try:
-            await self._tell_count(name, namespace, seen.count)
-        except NotFound:  # events do not live long; the next one begins anew
-            del self._seen[name]
-            return
-        seen.known, seen.told, seen.told_at = True, seen.count, now
+            await self._client.create(event, field_manager=self._controller)
+        except AlreadyExists:  # told before this process began, or forgot
+            live = await self._client.get(type(event), event.name, namespace=namespace)
+            seen.count += live.series.count if live.series else 1
+        if seen.count > 1:
+            await self._tell_count(event.name, namespace, seen.count)
 
     async def _tell_count(self, name: str, namespace: str, count: int) -> None:
         from kubewright.kinds import events_v1  # noqa: PLC0415 - as above

@@ -31,6 +31,7 @@ from kubewright.controller.error_status import (
     stalled,
     summary,
 )
+from kubewright.controller.failures import place
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
 from kubewright.controller.outcome import Requeue, Result
 from kubewright.controller.pruning import prune
@@ -213,6 +214,17 @@ class Run(Generic[R]):
             await self._status.write(obj, before=before, raw=raw, failed=True)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed run was not written", error=str(refusal))
+        if not isinstance(error, Conflict | TransportError):
+            await self._env.events.record(
+                obj,
+                "Warning",
+                "ReconcileFailed",
+                summary(error),
+                action="Reconcile",
+                related=None,
+                log=ctx.log,
+                same=f"{type(error).__name__} {place(error)}",  # what it says may differ each time
+            )
 
     def _conditions(self, obj: R) -> Conditions | None:
         status: Any = getattr(obj, "status", None)
