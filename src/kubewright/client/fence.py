@@ -32,7 +32,7 @@ class Fence:
     """Says until when this process may write, and how long what it has written may still land.
 
     Guarantees
-        It is closed until `extend` opens it, and once `close` was called for good. A write of a client behind it
+        It is closed until `extend` opens it, and closed for good once a deadline has passed or `close` was called. A write of a client behind it
         (`Client.fenced`) starts only before the deadline: each attempt is checked, and checked again right before its
         bytes leave, after waits for credentials and connections. It is given up after ``write_timeout`` seconds, which
         the server is told, so that it gives up too.
@@ -51,7 +51,7 @@ class Fence:
         self._lease = lease
         self._clock = clock
         self._deadline = float("-inf")
-        self._closed = False
+        self._opened = self._closed = False
         self._under_way = 0
         self._idle = asyncio.Event()
         self._may_land_until = float("-inf")
@@ -62,8 +62,12 @@ class Fence:
         return max(0.0, self._deadline - self._clock.monotonic())
 
     def extend(self, deadline: float) -> None:
-        """Opens it until ``deadline`` on the clock's monotonic time, unless it was closed."""
-        if not self._closed:
+        """Opens it until ``deadline`` on the clock's monotonic time, unless it was closed or an earlier one has passed."""
+        now = self._clock.monotonic()
+        if self._opened and now >= self._deadline:
+            self.close()
+        elif not self._closed and deadline > now:
+            self._opened = True
             self._deadline = max(self._deadline, deadline)
 
     def close(self) -> None:

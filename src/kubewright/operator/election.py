@@ -129,19 +129,16 @@ class LeaderElection:
         the Lease to run out: call `release` then.
         """
         try:
-            while not (self.is_leader or self._released.is_set()):
-                if not await self._attempt():
-                    await self._pause(self._until_next_look())
-            if self._released.is_set():
-                return
-            self._log.info("leading")
-            self._leading.set()
+            while not (self._released.is_set() or await self._attempt()):
+                await self._pause(self._until_next_look())
+            if self.is_leader:
+                self._log.info("leading")
+                self._leading.set()
             while (left := self.fence.left) > 0:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(left + _AFTER):
+                        await self._pause(self._retry_period)
                         await self._attempt()
-                        if self.is_leader:
-                            await self._pause(self._retry_period)
             if not self._released.is_set():
                 self._log.error("leadership lost", leader=self.leader, last_trouble=self._complaint)
                 self.lost.set()

@@ -207,11 +207,15 @@ async def test_time_in_which_the_machine_was_suspended_counts(w: World) -> None:
     await asyncio.sleep(31)
     written = len(a.link.writes)
     a.clocks.suspended += RENEW_DEADLINE
+    assert not a.election.is_leader
     with pytest.raises(NotLeading):
         await a.write()
     assert len(a.link.writes) == written
     await asyncio.sleep(RETRY_PERIOD)
     assert a.election.lost.is_set()
+    assert a.election.leader == "a", "it is still named, and leads no more"
+    with pytest.raises(NotLeading):
+        await a.write()
 
 
 @in_world

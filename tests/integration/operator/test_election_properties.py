@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import timedelta
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -26,7 +26,7 @@ from tests.integration.operator.candidates import (
     world,
 )
 
-LONG = 300.0
+LONG = 200.0
 """Seconds of one run."""
 SLOWEST = 3.0
 
@@ -57,7 +57,7 @@ async def works(candidate: Candidate) -> None:
         with suppress(ApiError, TransportError, TimeoutError):
             async with asyncio.timeout(20):
                 await candidate.write()
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.5)
 
 
 async def suffers(w: World, candidate: Candidate, rng: random.Random) -> None:
@@ -95,7 +95,7 @@ async def ends(candidate: Candidate, reigns: list[Reign], rng: random.Random) ->
     await candidate.election.release()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None, phases=(Phase.generate,))  # a smaller seed is no simpler case
 @given(seed=st.integers(0, 2**32))
 def test_there_are_never_two_leaders(seed: int) -> None:
     async def run() -> list[Reign]:
