@@ -107,7 +107,7 @@ def kubectl(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Kubectl:
     return Kubectl(binary, shared_cluster.kubeconfig, shared_cluster.home, namespace=namespace)
 
 
-def install(cluster: Cluster, folder: Path) -> Path:
+def install(cluster: Cluster | RealServer, folder: Path) -> Path:
     """Writes the Database definition into a file and applies it."""
     file = folder / "crd.yaml"
     shown = subprocess.run([*KUBEWRIGHT, "manifests", str(EXAMPLE)], check=True, capture_output=True, text=True)

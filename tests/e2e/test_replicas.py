@@ -238,14 +238,14 @@ async def test_the_end_is_that_of_an_undisturbed_run(
                 assert len(fields) == 1
             assert sum(load.edits.values()) > SECONDS
 
-            for each in running.all:
-                assert await asyncio.to_thread(each.stop) == 0
-                each.start()
+            for replica in running.all:
+                assert await asyncio.to_thread(replica.stop) == 0
+                replica.start()
             await asyncio.sleep(2 + TAKE_OVER)
             assert await versions(client, namespace) == before, "a restart over what is settled writes nothing"
-            for each in running.all:
-                assert each.said("reconcile failed") == []
-                assert each.said("Traceback") == []
+            for replica in running.all:
+                assert replica.said("reconcile failed") == []
+                assert replica.said("Traceback") == []
 
 
 async def _awaited(work: Awaitable[None]) -> None:

@@ -65,13 +65,13 @@ def command(
     loaded = load_operator(target)
     known = resolved(loaded.operator.settings, flags)
     try:
-        config = load(kubeconfig, context=context)
-    except ConfigError as error:
-        raise Failure(str(error)) from error
-    try:
         namespaces = watched or watched_namespaces(os.environ)
     except (TypeError, ValueError) as error:
         raise Failure(str(error), exit_code=2) from error
+    try:
+        config = load(kubeconfig, context=context)
+    except ConfigError as error:
+        raise Failure(str(error)) from error
     level = LogLevel(known.settings.log_level)
     log = new_log(known.settings.log_format, level=level)
     if known.origins:

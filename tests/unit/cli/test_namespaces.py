@@ -16,7 +16,8 @@ def test_manifests_for_certain_namespaces_have_roles_there() -> None:
     options = [TARGET, "--watch-namespace", "red", "--watch-namespace", "blue"]
     shown = CliRunner().invoke(manifests.command, options, catch_exceptions=False)
     found = list(yaml.safe_load_all(shown.output))
-    assert [each["metadata"]["namespace"] for each in found if each["kind"] == "Role"] == ["blue", "red"]
+    roles = [each["metadata"] for each in found if each["kind"] == "Role"]
+    assert [each["namespace"] for each in roles if each["name"] == "database-operator"] == ["blue", "red"]
     assert not any(each["kind"] == "ClusterRole" for each in found)
 
 

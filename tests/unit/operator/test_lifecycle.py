@@ -45,7 +45,7 @@ class Trial:
 
 
 def others() -> set[asyncio.Task[Any]]:
-    return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type] # it is one
+    return asyncio.all_tasks() - {asyncio.current_task()}
 
 
 def test_parts_stop_in_reverse_and_the_one_that_is_to_be_last_is() -> None:
