@@ -190,7 +190,10 @@ def main() -> None:
     parser.add_argument("--objects", type=int, required=True)
     parser.add_argument("--events", type=int, default=0, help="changes that follow, at most one of each object")
     parser.add_argument(
-        "--form", choices=["list", "stream", "function", "metadata"], default="list", help="how everything is read first"
+        "--form",
+        choices=["list", "stream", "function", "metadata"],
+        default="list",
+        help="how everything is read first",
     )
     asyncio.run(_finish(parser.parse_args()))
 

@@ -46,6 +46,7 @@ def cells(*, quick: bool) -> list[Cell]:
                 Cell(name, "follow", kind, OBJECTS // divisor, form, changed, times)
                 for name, times in (("kubewright", rounds), ("client-go", go_rounds))
             ]
+        planned.append(Cell("kubewright", "follow", kind, OBJECTS // divisor, "function", events, rounds))
         planned.append(Cell("kubewright", "follow", kind, OBJECTS // divisor, "metadata"))
         for name, counts in _SLOW.items():
             count = counts[number] // divisor
@@ -56,6 +57,6 @@ def cells(*, quick: bool) -> list[Cell]:
         for name in ("official aio", "kubernetes_asyncio", "lightkube")
         if not quick
     ]
-    planned.append(Cell("kubewright", "reads", WIDGETS, OBJECTS))
+    planned.append(Cell("kubewright", "reads", WIDGETS, OBJECTS, "function"))
     planned += [Cell(name, "gets", WIDGETS, count // divisor, rounds=rounds) for name, count in _GETS.items()]
     return planned

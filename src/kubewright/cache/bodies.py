@@ -6,11 +6,9 @@ Secrets and ConfigMaps are many, some are large, and most are nobody's business 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
-
 from kubewright.api import DecodeError, NotFound, ResourceInfo
 from kubewright.cache.entry import Entry
-from kubewright.cache.events import Event
+from kubewright.cache.events import Change
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.projection import WHOLE, Projection
 from kubewright.client.rest import RestClient
@@ -106,10 +104,8 @@ class Bodies:
         self._recent.keep(whole)
         return whole
 
-    def heard(self, event: Event[Any]) -> None:
+    def heard(self, change: Change) -> None:
         """What became of an object."""
-        old, new = event.old_entry, event.new_entry
-        if old is None:
-            return
-        replaced = new is None or new.uid != old.uid
-        self._recent.drop(old.uid, before=None if replaced or new is None else new.resource_version)
+        old, new = change.old, change.new
+        if old is not None:
+            self._recent.drop(old.uid, before=None if new is None else new.resource_version)

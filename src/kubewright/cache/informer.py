@@ -102,7 +102,7 @@ class Informer(Generic[R]):
         for name, indexer in (indexes or {}).items():
             self.add_index(name, indexer)
         if projection != WHOLE:
-            self.subscribe(self.bodies.heard)
+            self.subscribe(lambda event: self.bodies.heard(event.change))
 
     def _part(self, namespace: str | None) -> Part[R]:
         log = self._log.bind(namespace=namespace) if namespace else self._log
@@ -183,7 +183,8 @@ class Informer(Generic[R]):
     def stop(self) -> None:
         """To be called when `run` has ended for good: nothing is held any more, and nobody told."""
         for part in self._parts.values():
-            part.store.clear()
+            for change in part.store.clear():
+                self.bodies.heard(change)
             part.has_synced = False
             part.state = InformerState(Phase.STOPPED)
         self._turn(InformerState(Phase.STOPPED))

@@ -11,6 +11,8 @@ __all__ = ["Page"]
 _ITEMS = b'"items":['
 _METADATA = b'"metadata":{'
 _LONGEST_START = 500
+_NEAR = 20_000
+"""Bytes within which an item mostly ends: for what may be far, Python first prepares a search that is made for it."""
 
 
 class Page:
@@ -54,7 +56,7 @@ class Page:
         text, between = self._text, self._between
         at = self._first
         while at < self._last:
-            after = text.find(between, at) + 2
+            after = (text.find(between, at, at + _NEAR) + 1 or text.find(between, at) + 1) + 1
             self._doubted = False
             yield text[at : after - 1]
             if self._doubted:

@@ -15,7 +15,7 @@ import msgspec
 from kubewright.api import JSON, DecodeError, ResourceInfo
 from kubewright.cache.entry import Entry, Marks
 from kubewright.cache.index_by import IndexBy
-from kubewright.cache.narrow import Narrow, Steps, fits
+from kubewright.cache.narrow import Narrow, Steps, Values, fits
 from kubewright.cache.projection import WHOLE, Projection
 from kubewright.patch.fields import digest
 
@@ -151,6 +151,7 @@ class EntryParser:
             namespace, owners = meta.namespace or "", meta.owner_references
             if marks is None or meta.finalizers or meta.deletion_timestamp is not None:
                 marks = self._marks(meta)
+            values = self._once((tuple([owner.uid for owner in owners]) if owners else (), *read))
             return Entry(
                 namespace=self._namespaces.setdefault(namespace, namespace),
                 name=meta.name,
@@ -158,12 +159,12 @@ class EntryParser:
                 resource_version=int(meta.resource_version),
                 raw=self._kept(raw, head) if kept is None else kept,
                 generation=meta.generation,
-                controller=next((owner.uid for owner in owners if owner.controller), None) if owners else None,
+                controller=_controller(owners, values[0]) if owners else None,
                 marks=marks,
-                values=self._once((tuple([owner.uid for owner in owners]) if owners else (), *read)),
+                values=values,
             )
         except (msgspec.DecodeError, ValueError) as error:
-            raise DecodeError(f"not a {self._info.kind} that can be cached: {error}: {raw[:120]!r}") from error
+            raise DecodeError(f"not a {self._info.kind} that can be cached: {error} ({len(raw)} bytes)") from error
 
     def _begun(self) -> Narrow:
         over: dict[Steps, type[msgspec.Struct]] = {(): _KnownHead, ("metadata",): _KnownMeta}
@@ -256,6 +257,11 @@ class EntryParser:
         if len(self._shared) >= _SHARED:
             self._shared.clear()
         return self._shared.setdefault(value, value)  # type: ignore[return-value]  # equal values have one type here
+
+
+def _controller(owners: list[_Owner], uids: Values) -> str | None:
+    """Out of those that the entry holds, so that the text is there once."""
+    return next((uid for owner, uid in zip(owners, uids, strict=True) if owner.controller), None)
 
 
 class _Timeless:

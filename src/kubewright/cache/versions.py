@@ -28,7 +28,7 @@ def read_bookmark(raw: bytes) -> Bookmark:
     try:
         return _bookmark.decode(raw).metadata
     except msgspec.DecodeError as error:
-        raise DecodeError(f"not a bookmark: {error}: {raw[:120]!r}") from error
+        raise DecodeError(f"not a bookmark: {error} ({len(raw)} bytes)") from error
 
 
 def version_number(version: str | None) -> int:

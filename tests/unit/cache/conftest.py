@@ -188,7 +188,8 @@ class FakeServer:
             return answer
         if request.path.count("/") > 6:
             key = (request.path.split("/")[5], request.path.split("/")[7])
-            return _json(self.objects[key])
+            found = self.objects.get(key)
+            return _json(found) if found else _failure(404, "NotFound", f'widgets.example.com "{key[1]}" not found')
         return await self._list(request)
 
     async def _list(self, request: HttpRequest) -> HttpResponse:

@@ -83,6 +83,7 @@ def test_what_many_objects_have_in_common_exists_once() -> None:
     a, b = made("a"), made("b")
     assert a.namespace is b.namespace
     assert a.owners is b.owners
+    assert a.controller is b.controller is a.owners[0]
     assert a.marks is b.marks
 
 
