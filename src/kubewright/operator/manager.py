@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubewright.api import Clock, SystemClock, resource_info
@@ -14,9 +16,10 @@ from kubewright.cache.readings import readings
 from kubewright.client import Client
 from kubewright.controller import Controller, LoopWatchdog
 from kubewright.operator.access import EVENTS, needs
-from kubewright.operator.health import Check, answer
+from kubewright.operator.health import Check
 from kubewright.operator.health_checks import PING, Heartbeat, caches_check, leader_check, workers_check
-from kubewright.operator.http_server import Address, HttpAnswer, HttpHandler, serve
+from kubewright.operator.health_endpoint import health_handler
+from kubewright.operator.http_server import Address, HttpHandler, serve
 from kubewright.operator.lifecycle import Lifecycle
 from kubewright.operator.metrics_endpoint import leader_readings, metrics_handler
 from kubewright.operator.namespaces import checked_namespaces
@@ -167,15 +170,12 @@ class Manager:
 
     async def _start(self, lifecycle: Lifecycle) -> None:
         """Starts one group after the other, as far as nobody asks to stop."""
+        for address, handlers in self._served().items():
+            serving = serve(Address.parse(address), handlers, bound=partial(self._bound, address))
+            paths = ", ".join(f"/{path}" for path in handlers)
+            await lifecycle.enter(f"{paths} at {address}", serving, unless=self._stopping)
         if self.settings.health_probe_bind_address != "0":
-            address = Address.parse(self.settings.health_probe_bind_address)
-            served = serve(address, self._handlers(), bound=self._bound)
-            await lifecycle.enter("the health endpoint", served, unless=self._stopping)
             lifecycle.run("heartbeat", {"heartbeat": self._heartbeat.run()})
-        if self.settings.metrics_bind_address != "0":
-            address = Address.parse(self.settings.metrics_bind_address)
-            served = serve(address, {"metrics": metrics_handler(self.metrics)}, bound=self._metrics_bound)
-            await lifecycle.enter("the metrics endpoint", served, unless=self._stopping)
         lifecycle.run("caches", {"cache": self.cache.run()})
         if self._start_checks is not None:
             lifecycle.run("start-up checks", {"start-up checks": self._start_checks.run()})
@@ -205,25 +205,22 @@ class Manager:
         await lifecycle.until(self._stopping.wait(), election.wait_until_leading(), election.lost.wait())
         return not (self._stopping.is_set() or election.lost.is_set())
 
-    def _bound(self, port: int) -> None:
-        self.health_port = port
-        self._log.info("health is served", address=self.settings.health_probe_bind_address, port=port)
+    def _served(self) -> dict[str, dict[str, HttpHandler]]:
+        """Handlers by path, by address; health and metrics may be at the same."""
+        health, metrics = self.settings.health_probe_bind_address, self.settings.metrics_bind_address
+        served: dict[str, dict[str, HttpHandler]] = defaultdict(dict)
+        if health != "0":
+            served[health] |= {path: health_handler(path, checks) for path, checks in self.health.items()}
+        if metrics != "0":
+            served[metrics]["metrics"] = metrics_handler(self.metrics)
+        return served
 
-    def _metrics_bound(self, port: int) -> None:
-        self.metrics_port = port
-        self._log.info("metrics are served", address=self.settings.metrics_bind_address, port=port)
-
-    def _handlers(self) -> dict[str, HttpHandler]:
-        def handler(endpoint: str, checks: list[Check]) -> HttpHandler:
-            def handle(only: str, query: Mapping[str, list[str]]) -> HttpAnswer:
-                found = answer(
-                    endpoint, checks, only=only, exclude=query.get("exclude", []), verbose="verbose" in query
-                )
-                return HttpAnswer(found.status, found.text.encode())
-
-            return handle
-
-        return {endpoint: handler(endpoint, checks) for endpoint, checks in self.health.items()}
+    def _bound(self, address: str, port: int) -> None:
+        if address == self.settings.health_probe_bind_address:
+            self.health_port = port
+        if address == self.settings.metrics_bind_address:
+            self.metrics_port = port
+        self._log.info("listening", address=address, port=port)
 
     def _why_shut_down(self) -> str | None:
         return "the operator was asked to stop" if self._stopping.is_set() else None

@@ -54,7 +54,7 @@ async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stoppe
         tasks, threads, files = asyncio.all_tasks(), threading.active_count(), descriptors()
         for _ in range(2):
             client = Client(HttpsTransport(load(cluster.kubeconfig)))
-            settings = Settings(health_probe_bind_address="127.0.0.1:0")
+            settings = Settings(health_probe_bind_address="127.0.0.1:0", metrics_bind_address="127.0.0.1:0")
             manager = Manager(operator, client, settings=settings, start_checks=True, rng=random.Random(1))
             running = asyncio.create_task(manager.run())
             async with asyncio.timeout(10):
@@ -71,6 +71,8 @@ async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stoppe
             assert await get(session, port, "/readyz/caches") == (200, "ok")
             assert (await get(session, port, "/readyz/nope"))[0] == 404
             assert (await get(session, port, "/"))[0] == 404
+            assert manager.metrics_port == port, "one address is one server"
+            assert "workqueue_depth" in (await get(session, port, "/metrics"))[1]
             async with session.post(f"http://127.0.0.1:{port}/healthz") as response:
                 assert response.status == 405
             manager.stop()
@@ -80,7 +82,13 @@ async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stoppe
                 await get(session, port, "/healthz")
         await asyncio.sleep(0.3)
         left = {task.get_name() for task in asyncio.all_tasks() - tasks}
-        assert not left & {"cache", "heartbeat", "start-up checks", "controller-thing", "the health endpoint"}
+        assert not left & {
+            "cache",
+            "heartbeat",
+            "start-up checks",
+            "controller-thing",
+            "/healthz, /readyz, /metrics at 127.0.0.1:0",
+        }
         assert threading.active_count() == threads
         assert {entry for entry in descriptors() - files if "socket" not in entry} == set()
 
@@ -101,10 +109,10 @@ async def test_an_address_that_is_taken_is_named_and_nothing_is_left() -> None:
             Client(cluster.transport()),
             settings=Settings(health_probe_bind_address=f"127.0.0.1:{ports[0]}"),
         )
-        with pytest.raises(StartFailed, match=rf"the health endpoint did not start: .*{ports[0]}.*in use"):
+        with pytest.raises(StartFailed, match=rf"^/healthz, /readyz at 127.0.0.1:{ports[0]} did not start: .*in use"):
             await manager.run()
         left = {task.get_name() for task in asyncio.all_tasks() - before}
-        assert not left & {"cache", "heartbeat", "the health endpoint"}
+        assert not left & {"cache", "heartbeat", f"/healthz, /readyz at 127.0.0.1:{ports[0]}"}
 
 
 async def test_a_blocked_event_loop_is_told_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
