@@ -143,12 +143,13 @@ class Context(Generic[S_co]):
             body = {**body, "metadata": {**body["metadata"], "uid": entry.uid}}
         applied = self._env.applied
         answer = await self.client.apply_raw(informer.info, body, field_manager=applied.manager, force=True)
+        made = decode(answer, kind)
         now = informer.entry(obj.namespace, obj.name)  # the client has folded the answer into the cache
-        if now is not None:
+        if now is not None and str(now.resource_version) == made.metadata.resource_version:  # else others were faster
             applied.record(intent, now, answer, before=entry)
             if entry is None or entry.resource_version != now.resource_version:
                 self._note(describe(obj), b"{}" if entry is None else entry.raw, now)
-        return decode(answer, kind)
+        return made
 
     async def _is_settled(self, intent: Intent, entry: Entry, informer: Informer[Any]) -> bool:
         applied = self._env.applied

@@ -108,7 +108,10 @@ class AppliedIntents:
             self._shapes[intent.key[0]].learn(intent.body, fields)
 
     def record(self, intent: Intent, entry: Entry, answer: bytes, *, before: Entry | None) -> None:
-        """The server answered an apply of ``intent``; ``entry`` is what the cache made of that, ``before`` what it had."""
+        """The server answered an apply of ``intent``; ``entry`` is what the cache made of that, ``before`` what it had.
+
+        ``entry`` must be of the answer's version: of a newer one it is not known whether it is as wanted.
+        """
         if self._shapes[intent.key[0]].digest(intent.body) != entry.owned_by(self.manager):
             self.learn(intent, answer)
         values = [self._values(answer, intent)]

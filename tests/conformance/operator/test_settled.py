@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubewright import Conflict, Context, Operator
+from kubewright import Conflict, Context, NotFound, Operator
 from kubewright.api import convert
 from kubewright.client import MergePatch
 from kubewright.kinds import apps_v1, core_v1
@@ -164,8 +164,10 @@ def test_a_deleted_child_is_not_made_anew_from_an_old_view_and_is_from_a_new_one
             assert work.said("reconcile failed") == []
 
     async def _is(here: World, size: str) -> bool:
-        if not await here.is_there(core_v1.ConfigMap, "child"):
+        try:
+            found = await here.client.get(core_v1.ConfigMap, "child", namespace=namespace)
+        except NotFound:
             return False
-        return (await here.client.get(core_v1.ConfigMap, "child", namespace=namespace)).data == {"size": size}
+        return found.data == {"size": size}
 
     try_out(server, namespace, test)

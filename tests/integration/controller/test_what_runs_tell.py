@@ -11,7 +11,7 @@ from kubewright import Context, Model, NotFound, ObjectMeta, Operator, Resource,
 from kubewright.api import Conditions, DecodeError
 from kubewright.cache import InformerState
 from kubewright.cache.state import Phase
-from kubewright.client import JsonPatch, MergePatch
+from kubewright.client import HttpRequest, HttpResponse, JsonPatch, MergePatch
 from kubewright.controller import Request
 from kubewright.controller.predicates import generation_changed
 from kubewright.kinds import core_v1, events_v1
@@ -292,5 +292,34 @@ def test_a_clean_up_that_overran_its_time_is_a_failed_one() -> None:
             assert "took longer than 5 s" in here.said("reconcile failed")[0]["error"]
             with pytest.raises(NotFound):
                 await here.widget()
+
+    run_in_virtual_time(main)
+
+
+def test_drift_that_the_watch_brought_before_the_answer_to_an_apply_is_set_right() -> None:
+    operator, overtaken = Operator("widgets"), list[str]()
+
+    @operator.controller(Widget, owns=[core_v1.ConfigMap])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        await ctx.apply(child(a="ours"))
+
+    async def main() -> None:
+        async with world(operator) as here:
+            request = here.sent.request
+
+            async def slow(asked: HttpRequest) -> HttpResponse:
+                answer = await request(asked)
+                if asked.path.endswith("/configmaps/child") and asked.method == "PATCH" and not overtaken:
+                    overtaken.append(asked.path)
+                    theirs = MergePatch({"data": {"a": "theirs"}})
+                    await here.client.patch(core_v1.ConfigMap, "child", theirs, namespace="default")
+                    await asyncio.sleep(0.1)
+                return answer
+
+            here.sent.request = slow  # type: ignore[method-assign]
+            await here.create()
+            await asyncio.sleep(2)
+            assert overtaken
+            assert (await here.client.get(core_v1.ConfigMap, "child", namespace="default")).data == {"a": "ours"}
 
     run_in_virtual_time(main)
