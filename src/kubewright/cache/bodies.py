@@ -6,6 +6,7 @@ Secrets and ConfigMaps are many, some are large, and most are nobody's business 
 from __future__ import annotations
 
 from collections import OrderedDict
+
 from kubewright.api import DecodeError, NotFound, ResourceInfo
 from kubewright.cache.entry import Entry
 from kubewright.cache.events import Change

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from kubewright.api import Resource, decode
 from kubewright.cache import Event, Informer
 from kubewright.cli.readiness import summary
 from kubewright.controller import Watch, owner
@@ -38,10 +39,11 @@ class Progress:
             spec = controller.spec
             self._follow(manager.cache.informer(spec.kind), lambda _: True)
             for kind in spec.owns:
-                self._follow(manager.cache.informer(kind), _wakes(Watch(kind, to=owner(spec.kind))))
+                informer = manager.cache.informer(kind, projection=spec.projection(kind))
+                self._follow(informer, _wakes(Watch(kind, to=owner(spec.kind))))
             for watch in spec.watches:
                 if not (
-                    watch.metadata_only or is_async(watch.to)
+                    watch.shows_metadata or is_async(watch.to)
                 ):  # whose state, or whose matter, can't be told at once
                     self._follow(manager.cache.informer(watch.kind, optional=watch.optional), _wakes(watch))
 
@@ -54,7 +56,7 @@ class Progress:
 
         def changed(event: Event[Any]) -> None:
             namespace, name = event.key
-            if wanted(event.obj):
+            if wanted(decode(event.entry.raw, Resource if event.projection.metadata_only else event.kind)):
                 self._changed((kind, namespace, name), event.new)
 
         informer.subscribe(changed)

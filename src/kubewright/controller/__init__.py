@@ -34,7 +34,7 @@ from kubewright.controller.sources import Channel, Source, SourceContext, Wake, 
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec, Reconciler
 from kubewright.controller.threads import RunEnded
 from kubewright.controller.watchdog import LoopWatchdog
-from kubewright.controller.watches import Mapper, Watch, any_owner, owner, owner_label
+from kubewright.controller.watches import Mapper, Watch, Whole, any_owner, owner, owner_label
 
 __all__ = [
     "PAUSED",
@@ -63,6 +63,7 @@ __all__ = [
     "TerminalError",
     "Wake",
     "Watch",
+    "Whole",
     "WorkQueue",
     "annotations_changed",
     "any_change",

@@ -160,6 +160,10 @@ class BlockingContext(Generic[S_co]):
         """See `Context.get`."""
         return self._on_loop(lambda: self._ctx.get(kind, name, namespace=namespace))
 
+    def read(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
+        """See `Context.read`."""
+        return self.wait(self._ctx.read(kind, name, namespace=namespace))
+
     def list(
         self,
         kind: type[R],

@@ -23,7 +23,7 @@ from kubewright.api import (
     resource_info,
     set_controller,
 )
-from kubewright.cache import Entry, Informer
+from kubewright.cache import WHOLE, Entry, Informer, NotHeld
 from kubewright.client import Client
 from kubewright.controller.adoption import adopt
 from kubewright.controller.children import Children
@@ -133,36 +133,46 @@ class Context(Generic[S_co]):
         self.applied.add(intent.key)
         informer = self._env.informer(kind)
         entry = informer.entry(obj.namespace, obj.name)
-        body = intent.body
+        body, before = intent.body, None
         if entry is not None:
-            if await self._is_settled(intent, entry, informer):
-                current = informer.get(obj.namespace, obj.name)
-                if current is not None:
-                    return current
+            settled = await self._settled(intent, entry, informer)
+            if settled is not None:
+                return decode(settled.raw, kind)
+            before = informer.bodies.in_memory(entry)
             # never create anew what was deleted meanwhile
             body = {**body, "metadata": {**body["metadata"], "uid": entry.uid}}
         applied = self._env.applied
         answer = await self.client.apply_raw(informer.info, body, field_manager=applied.manager, force=True)
         made = decode(answer, kind)
         now = informer.entry(obj.namespace, obj.name)  # the client has folded the answer into the cache
-        if now is not None and str(now.resource_version) == made.metadata.resource_version:  # else others were faster
-            applied.record(intent, now, answer, before=entry)
-            if entry is None or entry.resource_version != now.resource_version:
-                self._note(describe(obj), b"{}" if entry is None else entry.raw, now)
+        after = None if now is None else informer.bodies.in_memory(now)
+        if now is None or after is None or str(after.resource_version) != made.metadata.resource_version:
+            return made  # others were faster, and it is not known whether what they left is as wanted
+        applied.record(intent, after, answer, before=before)
+        if entry is None or entry.resource_version != now.resource_version:
+            if entry is not None and before is None:  # then metadata is what can be compared
+                before, after = entry, now
+            self._note(describe(obj), b"{}" if before is None else before.raw, after)
         return made
 
-    async def _is_settled(self, intent: Intent, entry: Entry, informer: Informer[Any]) -> bool:
-        applied = self._env.applied
-        if applied.is_settled(intent, entry):
-            return True
-        if not applied.wants_to_learn(intent, entry):
-            return False
-        try:  # a read, once for a kind, that saves the writes of all its objects after a start
-            whole = await self.client.rest.get(informer.info, entry.name, namespace=entry.namespace or None)
-        except NotFound:
-            return False
-        applied.learn(intent, whole)
-        return applied.is_settled(intent, entry)
+    async def _settled(self, intent: Intent, entry: Entry, informer: Informer[Any]) -> Entry | None:
+        """The whole object, if applying ``intent`` would change nothing of it."""
+        applied, bodies = self._env.applied, informer.bodies
+        whole = bodies.in_memory(entry)
+        if whole is not None and applied.is_settled(intent, whole):
+            return whole
+        if applied.wants_to_learn(intent, entry):
+            try:  # a read, once for a kind, that saves the writes of all its objects after a start
+                raw = await self.client.rest.get(informer.info, entry.name, namespace=entry.namespace or None)
+            except NotFound:
+                return None
+            applied.learn(intent, raw)
+            whole = bodies.fold(raw) or whole
+        elif whole is None and applied.may_be_settled(intent, entry):
+            whole = await bodies.of(entry)
+        else:
+            return None
+        return whole if whole is not None and applied.is_settled(intent, whole) else None
 
     def _note(self, what: str, before: bytes, now: Entry) -> None:
         self._start.writes.append(Write(what, before, now.raw))
@@ -202,7 +212,7 @@ class Context(Generic[S_co]):
         """Creates ``obj`` once and never overwrites it: for generated passwords and the like."""
         kind = type(obj)
         self._place(obj)
-        present = self._env.informer(kind).get(obj.namespace, obj.name)
+        present = await self.read(kind, obj.name, namespace=obj.namespace)
         if present is not None:
             return present
         self._own(obj)
@@ -277,8 +287,21 @@ class Context(Generic[S_co]):
         return self._env.instruments.span(name, log=self.log, attributes=attributes)
 
     def get(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
-        """A fresh copy from the cache, None where there is no such object. The namespace defaults to the object's."""
-        return self._env.informer(kind).get(self._namespace(kind, namespace), name)
+        """A fresh copy from the cache, None where there is no such object. The namespace defaults to the object's.
+
+        Raises `NotHeld` for kinds of which only metadata is cached, as Secrets and ConfigMaps: see `read` and `Whole`.
+        """
+        entry = self._whole(kind).entry(self._namespace(kind, namespace), name)
+        return None if entry is None else decode(entry.raw, kind)
+
+    async def read(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
+        """As `get`, for every declared kind: an object of which only metadata is cached is read from the server, once
+        for each of its versions. Raises what a request may raise.
+        """
+        informer = self._env.informer(kind)
+        entry = informer.entry(self._namespace(kind, namespace), name)
+        whole = None if entry is None else await informer.bodies.of(entry)
+        return None if whole is None else decode(whole.raw, kind)
 
     def list(
         self,
@@ -290,14 +313,13 @@ class Context(Generic[S_co]):
     ) -> list[R]:
         """Fresh copies from the cache, by label selector. The namespace defaults to the object's.
 
-        ``index`` is an index of the kind's informer and the wanted value. Raises KeyError for one that it lacks.
+        ``index`` is an index of the kind's informer and the wanted value. Raises KeyError for one that it lacks, and
+        `NotHeld` for kinds of which only metadata is cached.
 
         An object that does not fit ``kind`` is left out, and the log says so: it must not hide all others.
         """
         found = []
-        for entry in self._env.informer(kind).entries(
-            self._namespace(kind, namespace), labels=_selector(labels), index=index
-        ):
+        for entry in self._whole(kind).entries(self._namespace(kind, namespace), labels=_selector(labels), index=index):
             try:
                 found.append(decode(entry.raw, kind))
             except DecodeError as error:
@@ -315,6 +337,16 @@ class Context(Generic[S_co]):
                 uid=obj.uid,
                 resource_version=obj.metadata.resource_version,
             )
+
+    def _whole(self, kind: type[R]) -> Informer[R]:
+        informer = self._env.informer(kind)
+        if informer.projection != WHOLE:
+            name = kind.__name__
+            raise NotHeld(
+                f"only the metadata of {name} is cached: read one with `await ctx.read({name}, …)`, all with "
+                f"`await ctx.live.list({name})`; or have them cached whole with reads=[Whole({name})]"
+            )
+        return informer
 
     def _place(self, obj: Resource) -> None:
         if obj.metadata.namespace is None and resource_info(type(obj)).namespaced:

@@ -71,10 +71,9 @@ class Controller(Generic[R]):
         applied = AppliedIntents(field_manager)
         self._env = env = RunEnvironment(
             name=spec.name,
-            kinds=spec.cached,
+            kinds={kind: spec.projection(kind) for kind in spec.kinds},
             optional=spec.optional,
             may_be_deleted=may_be_deleted(spec),
-            declared=spec.kinds,
             client=client,
             cache=cache,
             clock=clock,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from platform import node
 from typing import Any, NamedTuple, TypeVar, cast
 
 from msgspec import Struct, field
 
 from kubewright.api import Clock, Resource, resource_info
-from kubewright.cache import Cache, Informer
+from kubewright.cache import Cache, Informer, Projection
 from kubewright.client import Client
 from kubewright.controller.causes import Cause, Causes, OwnWrites
 from kubewright.controller.events import EventRecorder
@@ -57,7 +57,7 @@ class RunEnvironment:
         self,
         *,
         name: str,
-        kinds: Iterable[type[Resource]],
+        kinds: Mapping[type[Resource], Projection],
         client: Client,
         cache: Cache,
         clock: Clock,
@@ -65,10 +65,9 @@ class RunEnvironment:
         instruments: ControllerInstruments,
         optional: Iterable[type[Resource]] = (),
         may_be_deleted: Iterable[type[Resource]] = (),
-        declared: Iterable[type[Resource]] = (),
     ) -> None:
-        """``optional`` are those of ``kinds`` that may not be installed; ``may_be_deleted`` as in `Children`. Of the
-        ``declared`` no objects are cached, and live reads are fine.
+        """``kinds``, and how much is cached of each. ``optional`` are those of them that may not be installed;
+        ``may_be_deleted`` as in `Children`.
         """
         self.name = name
         self.client = client
@@ -86,10 +85,10 @@ class RunEnvironment:
         self.events = EventRecorder(client, controller=applied.manager, instance=node(), clock=clock)
         dispensable = set(optional)
         self._informers = {
-            resource_info(kind).gvk: cache.informer(kind, optional=kind in dispensable) for kind in kinds
+            resource_info(kind).gvk: cache.informer(kind, projection=projection, optional=kind in dispensable)
+            for kind, projection in kinds.items()
         }
         self._by_kind: dict[type[Resource], Informer[Any]] = {}
-        self._declared = {resource_info(kind).gvk for kind in declared} | self._informers.keys()
 
     def informer(self, kind: type[R]) -> Informer[R]:
         """The cache of a declared kind. Raises `NotDeclared` for any other."""
@@ -103,7 +102,7 @@ class RunEnvironment:
 
     def check_declared(self, kind: type[Resource]) -> None:
         """Raises `NotDeclared`."""
-        if resource_info(kind).gvk not in self._declared:
+        if resource_info(kind).gvk not in self._informers:
             raise self._not_declared(kind)
 
     def _not_declared(self, kind: type[Resource]) -> NotDeclared:

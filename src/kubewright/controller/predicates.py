@@ -152,15 +152,18 @@ def changed(*paths: str) -> Combinable:
     """One of the fields changed, such as ``changed(".spec.replicas", '.metadata.labels["app"]')``; a part of an object
     or a list counts as a whole. Raises ValueError for what is no path.
 
-    On a watch of metadata only, fields outside of ``.metadata`` are not there and never change.
+    Where only metadata is cached, other fields may have changed with every change of the object, which then passes.
     """
     if not paths:
         raise ValueError("changed() of which fields? Name some, such as changed('.spec.replicas')")
     fields = [FieldPath.parse(path) for path in paths]
+    unseen = any(field.steps[0] != "metadata" for field in fields)
 
     def passes(event: Event[Any]) -> bool:
         old, new = event.old, event.new
         if old is None or new is None:
+            return True
+        if unseen and event.projection.metadata_only and resource_version_changed(event):
             return True
         return old != new and FieldPath.read_all(fields, old) != FieldPath.read_all(fields, new)
 

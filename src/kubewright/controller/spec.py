@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from msgspec import Struct
 
 from kubewright.api import Resource, resource_info
+from kubewright.cache import METADATA, WHOLE, Projection
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.error_status import ErrorStatus
 from kubewright.controller.outcome import Result
 from kubewright.controller.predicates import Predicate
 from kubewright.controller.sources import Source
-from kubewright.controller.watches import Watch
+from kubewright.controller.watches import Watch, is_metadata_only
 
 if TYPE_CHECKING:
     from kubewright.controller.context import Context
@@ -46,6 +47,8 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     watches: tuple[Watch[Any], ...] = ()
     sources: tuple[Source, ...] = ()
     reads: tuple[type[Resource], ...] = ()
+    whole: tuple[type[Resource], ...] = ()
+    """Kinds among these that are cached whole although most others' are not; see `Whole`."""
     finalizers: tuple[FinalizerSpec[R], ...] = ()
     when: Predicate | None = None
     workers: int = 4
@@ -64,22 +67,26 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     @property
     def kinds(self) -> list[type[Resource]]:
         """Every kind of which the controller keeps something in its cache, the primary one first, each once."""
-        return _each_once([*self._whole, *(watch.kind for watch in self.watches)])
-
-    @property
-    def cached(self) -> list[type[Resource]]:
-        """The kinds whose objects can be read from the cache, the primary one first, each once."""
-        return _each_once([*self._whole, *(watch.kind for watch in self.watches if not watch.metadata_only)])
+        return _each_once([*self._declared, *(watch.kind for watch in self.watches)])
 
     @property
     def optional(self) -> list[type[Resource]]:
         """The kinds that are only watched, and may not be installed."""
-        needed = {resource_info(kind).gvk for kind in self._whole}
+        needed = {resource_info(kind).gvk for kind in self._declared}
         needed |= {resource_info(watch.kind).gvk for watch in self.watches if not watch.optional}
         return [watch.kind for watch in self.watches if resource_info(watch.kind).gvk not in needed]
 
+    def projection(self, kind: type[Resource]) -> Projection:
+        """How much is cached of the objects of one of `kinds`: all that any part of the declaration relies on."""
+        gvk = resource_info(kind).gvk
+        always = [self.kind, *self.whole]
+        if not is_metadata_only(kind):
+            always += self._declared
+        relied_on = [*always, *(watch.kind for watch in self.watches if not watch.shows_metadata)]
+        return WHOLE if any(resource_info(each).gvk == gvk for each in relied_on) else METADATA
+
     @property
-    def _whole(self) -> list[type[Resource]]:
+    def _declared(self) -> list[type[Resource]]:
         return [self.kind, *self.owns, *self.reads, *self.prune]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from kubewright.api import Clock, Resource, decode, resource_info
-from kubewright.cache import METADATA, Cache, Entry, Event, Feed, Informer
+from kubewright.cache import Cache, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.pausing import pause_turned
@@ -19,7 +19,7 @@ from kubewright.controller.sources import Source, SourceContext, Wake, follow
 from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.watches import MetadataMapper, Watch, is_async, owner
 from kubewright.controller.writes import AppliedIntents
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, shown
 
 __all__ = ["Waking"]
 
@@ -59,22 +59,18 @@ class Waking:
         self._later: list[tuple[Watch[Any], Informer[Any]]] = []
         self._feeds: list[Feed[Any]] = []
         self._mapping = 0
-        self.informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.cached]
+        self.informers: list[Informer[Any]] = [env.informer(kind) for kind in spec.kinds]
         """All that the controller relies on."""
-        self._subscribe(env, cache)
+        self._subscribe(env)
 
-    def _subscribe(self, env: RunEnvironment, cache: Cache) -> None:
+    def _subscribe(self, env: RunEnvironment) -> None:
         self._primary.subscribe(self._primary_changed(self._spec.when or default_predicate(self._info)))
         for kind in self._spec.owns:
             informer = env.informer(kind)
             informer.subscribe(self._related_changed(Watch(kind, to=owner(self._spec.kind))))
             informer.subscribe(self._forget_deleted(resource_info(kind).qualified_plural))
         for watch in self._spec.watches:
-            if watch.metadata_only:
-                watched = cache.informer(watch.kind, projection=METADATA, optional=watch.optional)
-                self.informers.append(watched)
-            else:
-                watched = env.informer(watch.kind)
+            watched = env.informer(watch.kind)
             if is_async(watch.to):
                 self._later.append((watch, watched))
             else:
@@ -187,7 +183,7 @@ class Waking:
 
     def _checked(self, request: object, giver: str) -> Request:
         if not isinstance(request, Request):
-            raise TypeError(f"{giver} gave {request!r}: it must give Requests")
+            raise TypeError(f"{giver} gave {shown(request)}: it must give Requests")
         if self._info.namespaced:
             if not request.namespace:
                 raise ValueError(f"{giver} gave {request!r} without a namespace, and {self._info.kind} has namespaces")
@@ -198,19 +194,23 @@ class Waking:
 def _states(watch: Watch[Any], event: Event[Any]) -> Iterator[Resource]:
     """The object before and after, as what the mapper is promised."""
     change = event.change
-    if watch.metadata_only or isinstance(watch.to, MetadataMapper):
-        for entry in (change.old, change.new):
-            if entry is not None:
-                yield _metadata_of(entry)
-        return
-    if (old := event.old_obj) is not None:
-        yield old
-    if change.new is not None:
-        yield event.obj
+    if isinstance(watch.to, MetadataMapper):
+        shown: type[Resource] = Resource
+    else:
+        shown = _Metadata if watch.shows_metadata else watch.kind
+    for entry in (change.old, change.new):
+        if entry is not None:
+            yield decode(entry.raw, shown)
 
 
-def _metadata_of(entry: Entry) -> Resource:
-    return decode(entry.raw, Resource)
+class _Metadata(Resource):
+    """What is shown of an object of which only metadata is wanted."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(
+            f"only the metadata of this object is watched, so it has no {name!r}: say Watch(…, metadata_only=False) to have "
+            "it whole"
+        )
 
 
 def _mapped(requests: Iterable[object] | Awaitable[object]) -> Iterable[object]:

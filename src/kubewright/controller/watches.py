@@ -12,7 +12,17 @@ from kubewright.api import OwnerReference, Resource, ResourceInfo, resource_info
 from kubewright.controller.predicates import Predicate, any_change
 from kubewright.controller.request import Request
 
-__all__ = ["Mapper", "MetadataMapper", "Watch", "any_owner", "is_async", "owner", "owner_label"]
+__all__ = [
+    "Mapper",
+    "MetadataMapper",
+    "Watch",
+    "Whole",
+    "any_owner",
+    "is_async",
+    "is_metadata_only",
+    "owner",
+    "owner_label",
+]
 
 R = TypeVar("R", bound=Resource)
 
@@ -23,22 +33,47 @@ A plain function is called at once and must be quick. An ``async def`` function 
 instance: meanwhile, what happens to one object becomes one change.
 """
 
+_METADATA_ONLY = frozenset({("", "Secret"), ("", "ConfigMap")})
+"""They are many, and may be large: caching them whole is how operators come to be killed for their memory."""
+
+
+def is_metadata_only(kind: type[Resource]) -> bool:
+    """Whether only metadata is cached of ``kind`` unless it is declared `Whole`."""
+    info = resource_info(kind)
+    return (info.group, info.kind) in _METADATA_ONLY
+
+
+class Whole(Struct, Generic[R], frozen=True):
+    """In ``owns`` and ``reads``: a kind whose objects are cached whole, Secrets and ConfigMaps too.
+
+    Of these only metadata is cached otherwise, since a cluster may have many and large ones; what they hold is read from
+    the server when `Context.read` asks for it. Where there are few, or each run needs all of them, ``reads=[Whole(Secret)]``
+    makes `Context.get` and `Context.list` take them from the cache.
+    """
+
+    kind: type[R]
+
 
 class Watch(Struct, Generic[R], frozen=True):
     """Objects of ``kind`` wake the requests that ``to`` names. Watching implies that the kind may be read.
 
     An ``optional`` kind may not be installed: the controller works without it, and hears of its objects once it is.
 
-    With ``metadata_only``, the server sends and the cache holds nothing else: for kinds that are many or large, such as
-    Secrets. ``to`` then gets a plain `Resource`, which has metadata and no other field; of ``kind`` itself nothing can be
-    read from the cache, unless the controller declares it elsewhere too.
+    With ``metadata_only``, the server sends and the cache holds nothing else: for kinds that are many or large. It is
+    what becomes of Secrets and ConfigMaps unless it is False. ``to`` then gets a `Resource` which has metadata and no
+    other field; `Context.read` has whole objects.
     """
 
     kind: type[R]
     to: Callable[[R], Iterable[Request] | Awaitable[Iterable[Request]]]
     predicate: Predicate = any_change
     optional: bool = False
-    metadata_only: bool = False
+    metadata_only: bool | None = None
+
+    @property
+    def shows_metadata(self) -> bool:
+        """Whether metadata is all that ``to`` gets."""
+        return is_metadata_only(self.kind) if self.metadata_only is None else self.metadata_only
 
 
 def is_async(mapper: Callable[..., object]) -> bool:

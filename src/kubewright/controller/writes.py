@@ -82,6 +82,14 @@ class AppliedIntents:
                 return True
         return self._is_as_wanted(intent, entry)
 
+    def may_be_settled(self, intent: Intent, entry: Entry) -> bool:
+        """False where the metadata alone tells that it is not; else `is_settled` needs the whole object."""
+        known, owned = self._applied.get(intent.key), entry.owned_by(self.manager)
+        same = known is not None and known.intent == intent.digest and known.uid == entry.uid
+        if known is not None and same and (known.version == entry.resource_version or known.owned == owned):
+            return True
+        return owned is not None and self._shapes[intent.key[0]].digest(intent.body) == owned
+
     def _is_as_wanted(self, intent: Intent, entry: Entry) -> bool:
         """Without having applied it: as after a start, or when somebody set back what they had changed."""
         owned = entry.owned_by(self.manager)

@@ -25,9 +25,18 @@ from kubewright.controller import (
     Result,
     Source,
     Watch,
+    Whole,
 )
 from kubewright.operator.namespaces import checked_namespaces
-from kubewright.operator.options import ControllerOptions, Register, check_form, kinds_of, split_watches, the_function
+from kubewright.operator.options import (
+    ControllerOptions,
+    Register,
+    check_form,
+    kinds_of,
+    split_watches,
+    split_whole,
+    the_function,
+)
 from kubewright.operator.settings import Settings
 
 if TYPE_CHECKING:
@@ -118,9 +127,9 @@ class Operator(Generic[S_co]):
         self,
         kind: type[R],
         *,
-        owns: Iterable[type[Resource]] = (),
+        owns: Iterable[type[Resource] | Whole[Any]] = (),
         watches: Iterable[Watch[Any] | Source] = (),
-        reads: Iterable[type[Resource]] = (),
+        reads: Iterable[type[Resource] | Whole[Any]] = (),
         when: Predicate | None = None,
         workers: int = 4,
         timeout: float = 300.0,
@@ -136,8 +145,8 @@ class Operator(Generic[S_co]):
 
         ``owns``: kinds that the reconciler applies; a change of one wakes its owner. ``watches``: other kinds that wake
         it (`Watch`), and sources outside of the cluster (`every`, `cron`, `Channel`). ``reads``: kinds it only reads,
-        from the cache. ``when``: which changes of the object itself matter (default: for custom resources with a status,
-        all but changes of the status). ``workers``: objects reconciled at a time. ``timeout``: seconds one run may take.
+        from the cache (of Secrets and ConfigMaps the metadata, unless they are `Whole`). ``when``: which changes of the
+        object itself matter (default: for custom resources with a status, all but changes of the status). ``workers``: objects reconciled at a time. ``timeout``: seconds one run may take.
         ``backoff``: how long an object waits after a failure. ``prune``: kinds that hold data (volume claims, Secrets, …)
         and may be deleted nevertheless, by pruning or by `Context.delete`. ``threads``: the reconciler is a plain
         function that may block; it gets a `BlockingContext`. ``keys``: it gets the `Request` in place of the object, also
@@ -165,15 +174,18 @@ class Operator(Generic[S_co]):
             )
         if keys and while_deleting:
             raise ValueError("while_deleting=True: with keys=True every request comes, so leave it out")
+        owned, whole_owned = split_whole(owns, argument="owns")
+        read, whole_read = split_whole(reads, argument="reads")
         kinds, sources = split_watches(watches)
         declared: ControllerSpec[Any] = ControllerSpec(
             kind=kind,
             reconcile=_none,
             name=label,
-            owns=kinds_of(owns, argument="owns"),
+            owns=owned,
             watches=kinds,
             sources=sources,
-            reads=kinds_of(reads, argument="reads"),
+            reads=read,
+            whole=(*whole_owned, *whole_read),
             when=when,
             workers=workers,
             timeout=timeout,

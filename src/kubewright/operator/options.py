@@ -7,10 +7,19 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypedDict, TypeVar, overload
 
 from kubewright.api import Resource, resource_info
-from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch
+from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch, Whole
 from kubewright.controller.watches import is_async
 
-__all__ = ["ControllerOptions", "HasReconcile", "Register", "check_form", "kinds_of", "split_watches", "the_function"]
+__all__ = [
+    "ControllerOptions",
+    "HasReconcile",
+    "Register",
+    "check_form",
+    "kinds_of",
+    "split_watches",
+    "split_whole",
+    "the_function",
+]
 
 X = TypeVar("X")
 C = TypeVar("C")
@@ -23,9 +32,9 @@ A_co = TypeVar("A_co", covariant=True)
 class ControllerOptions(TypedDict, total=False):
     """The options that all forms of a controller share. See `Operator.controller`."""
 
-    owns: Iterable[type[Resource]]
+    owns: Iterable[type[Resource] | Whole[Any]]
     watches: Iterable[Watch[Any] | Source]
-    reads: Iterable[type[Resource]]
+    reads: Iterable[type[Resource] | Whole[Any]]
     when: Predicate | None
     workers: int
     timeout: float
@@ -99,6 +108,13 @@ def kinds_of(kinds: object, *, argument: str) -> tuple[type[Resource], ...]:
         except TypeError as error:
             raise TypeError(f"{argument}: {error}") from error
     return found
+
+
+def split_whole(kinds: object, *, argument: str) -> tuple[tuple[type[Resource], ...], tuple[type[Resource], ...]]:
+    """All kinds in one of the decorator's lists, and those among them that are to be cached `Whole`."""
+    given = _listed(kinds, argument, "kinds", "[Deployment]")
+    found = kinds_of([each.kind if isinstance(each, Whole) else each for each in given], argument=argument)
+    return found, tuple(kind for each, kind in zip(given, found, strict=True) if isinstance(each, Whole))
 
 
 def split_watches(watches: object) -> tuple[tuple[Watch[Any], ...], tuple[Source, ...]]:

@@ -344,7 +344,7 @@ def test_what_was_applied_is_read_back_at_once_and_created_once_with_ensure() ->
     @operator.controller(Widget, owns=[core_v1.ConfigMap])
     async def reconcile(widget: Widget, ctx: Context) -> None:
         await ctx.apply(core_v1.ConfigMap(metadata=ObjectMeta(name="applied"), data={"size": str(widget.spec.size)}))
-        seen = ctx.get(core_v1.ConfigMap, "applied")
+        seen = await ctx.read(core_v1.ConfigMap, "applied")
         first = await ctx.ensure(
             core_v1.ConfigMap(metadata=ObjectMeta(name="ensured"), data={"born": str(widget.spec.size)})
         )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kubewright import Context, NotFound, ObjectMeta, Operator, Request, Requeue, Result
+from kubewright import Context, NotFound, ObjectMeta, Operator, Request, Requeue, Result, Whole
 from kubewright.controller import BlockingContext, RunEnded
 from kubewright.controller.threads import Conversation, Threads
 from kubewright.kinds import core_v1
@@ -25,7 +25,7 @@ def config_map(name: str, value: str = "x") -> core_v1.ConfigMap:
 def test_a_plain_function_reads_applies_and_writes_status_as_an_async_one_does() -> None:
     operator, threads = Operator("widgets"), set[int]()
 
-    @operator.controller(Widget, owns=[core_v1.ConfigMap], threads=True, workers=2)
+    @operator.controller(Widget, owns=[Whole(core_v1.ConfigMap)], threads=True, workers=2)
     def reconcile(widget: Widget, ctx: BlockingContext) -> Result | None:
         threads.add(threading.get_ident())
         with ctx.owned():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubewright import Context, Model, NotFound, ObjectMeta, Operator, Resource, Watch, field, resource
+from kubewright import Context, Model, NotFound, ObjectMeta, Operator, Resource, Watch, Whole, field, resource
 from kubewright.api import Conditions, DecodeError
 from kubewright.cache import InformerState
 from kubewright.cache.state import Phase
@@ -187,7 +187,9 @@ def test_a_storm_of_own_writes_is_told_with_the_field_that_flips() -> None:
 def test_progress_that_others_make_is_no_storm() -> None:
     operator = Operator("widgets")
 
-    @operator.controller(Widget, owns=[core_v1.ConfigMap], watches=[Watch(core_v1.Secret, to=_the_widget)])
+    @operator.controller(
+        Widget, owns=[core_v1.ConfigMap], watches=[Watch(core_v1.Secret, to=_the_widget)], reads=[Whole(core_v1.Secret)]
+    )
     async def reconcile(widget: Widget, ctx: Context) -> None:
         widget.status.seen = len(ctx.list(core_v1.Secret))
         await ctx.apply(child(seen=str(widget.status.seen)))

@@ -390,11 +390,11 @@ async def test_a_check_that_wants_to_look_again_has_the_run_come_again(harness: 
 
 async def test_a_check_lets_others_go_on_once_it_holds(harness: OpenHarness) -> None:
     async def migrated(plan: Plan, ctx: Context) -> bool | NotReady:
-        found = ctx.get(core_v1.ConfigMap, "a")
+        found = await ctx.read(core_v1.ConfigMap, "a")
         return bool(found and found.data == {"text": "migrated"}) or NotReady("the data is old")
 
     async def after(plan: Plan, ctx: Context) -> core_v1.ConfigMap:
-        assert ctx.get(core_v1.ConfigMap, "a") is not None
+        assert await ctx.read(core_v1.ConfigMap, "a") is not None
         return config_map("b", plan)
 
     operator, _ = running(

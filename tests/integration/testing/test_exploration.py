@@ -13,7 +13,7 @@ import pytest
 from database_operator.api.v1alpha1 import Database
 from database_operator.operator import operator as database_operator
 
-from kubewright import Context, ObjectMeta, Operator, Resource
+from kubewright import Context, ObjectMeta, Operator, Resource, Whole
 from kubewright.api import resource_info
 from kubewright.kinds import apps_v1, core_v1
 from kubewright.testing import (
@@ -183,7 +183,7 @@ def trusts_what_it_saw() -> Operator:
     """Decides by its cache what exists, and makes it under a name that does not stop it from making it twice."""
     operator = Operator("trusts-what-it-saw")
 
-    @operator.controller(Database, reads=[core_v1.Secret])
+    @operator.controller(Database, reads=[Whole(core_v1.Secret)])
     async def reconcile(db: Database, ctx: Context) -> None:
         if not ctx.list(core_v1.Secret, labels={"db": db.name}):
             await ctx.client.create(
@@ -201,7 +201,7 @@ def leaks_on_crash() -> Operator:
     """Cleans up after the one thing by which it would have known what to clean up is gone."""
     operator = Operator("leaks-on-crash")
 
-    @operator.controller(Database, reads=[core_v1.ConfigMap, core_v1.Secret])
+    @operator.controller(Database, reads=[Whole(core_v1.ConfigMap), core_v1.Secret])
     async def reconcile(db: Database, ctx: Context) -> None:
         if ctx.get(core_v1.ConfigMap, "index") is None:
             for body in (core_v1.Secret, core_v1.ConfigMap):

@@ -34,7 +34,7 @@ class NamespaceDefaults:
                 name="namespace-defaults",
                 watches=(
                     Watch(core_v1.ServiceAccount, to=_named(_ACCOUNT)),
-                    Watch(core_v1.ConfigMap, to=_named(_AUTHORITY)),
+                    Watch(core_v1.ConfigMap, to=_named(_AUTHORITY), metadata_only=False),
                 ),
             )
         )
