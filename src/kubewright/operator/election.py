@@ -50,8 +50,8 @@ class LeaderElection:
         succeeded, and are given up ``lease_duration - renew_deadline`` later at the latest, before anybody else may
         lead. Time in which the machine was suspended counts; clocks are never compared. Once lost, it is lost for good.
     Assumptions
-        Monotonic clocks of the candidates run alike. Nobody edits or deletes the Lease by hand: a candidate that
-        starts in that moment can't know that there is a leader.
+        Monotonic clocks of the candidates run alike. Nobody frees or deletes the Lease by hand: a candidate that starts
+        in that moment, or was cut off since another led, can't know that there is a leader.
     Caveats
         What was on its way when the process was stopped may still land. Who takes over first looks for a change for
         ``lease_duration``: take-over takes up to that and 2.3 retry periods after a crash, 2.2 retry periods after
