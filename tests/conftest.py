@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kills",
         type=int,
-        default=3,
+        default=2,
         metavar="N",
         help="how often the end-to-end test of leader election kills the leader",
     )
