@@ -15,10 +15,13 @@ import msgspec
 from kubewright.api import DecodeError
 from kubewright.cache.narrow import Values
 
-__all__ = ["Entry", "Key", "Marks"]
+__all__ = ["UID_LENGTH", "Entry", "Key", "Marks"]
 
 Key: TypeAlias = tuple[str, str]
 """Namespace (empty for cluster-scoped kinds) and name. The cluster is the informer's, and its events'."""
+
+UID_LENGTH = 36
+"""Of the UIDs that servers give."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -46,7 +49,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     namespace: str
     """Empty for cluster-scoped kinds."""
     name: str
-    uid: str
+    uid_at: int | str
+    """Where in `raw` the UID is written, or itself, where it has an unusual length."""
     resource_version: int
     raw: bytes
     generation: int | None = None
@@ -59,6 +63,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     @property
     def key(self) -> Key:
         return self.namespace, self.name
+
+    @property
+    def uid(self) -> str:
+        at = self.uid_at
+        return at if isinstance(at, str) else self.raw[at : at + UID_LENGTH].decode()
 
     @property
     def owners(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from kubewright.api import JSON, DecodeError, ResourceInfo
-from kubewright.cache.entry import Entry, Marks
+from kubewright.cache.entry import UID_LENGTH, Entry, Marks
 from kubewright.cache.index_by import IndexBy
 from kubewright.cache.narrow import Narrow, Steps, Values, fits
 from kubewright.cache.projection import WHOLE, Projection
@@ -151,13 +151,17 @@ class EntryParser:
             namespace, owners = meta.namespace or "", meta.owner_references
             if marks is None or meta.finalizers or meta.deletion_timestamp is not None:
                 marks = self._marks(meta)
+            if kept is None:
+                kept = self._kept(raw, head)
+            uid = meta.uid
+            at = kept.find(uid.encode()) if len(uid) == UID_LENGTH and uid.isascii() else -1
             values = self._once((tuple([owner.uid for owner in owners]) if owners else (), *read))
             return Entry(
                 namespace=self._namespaces.setdefault(namespace, namespace),
                 name=meta.name,
-                uid=meta.uid,
+                uid_at=meta.uid if at < 0 else at,
                 resource_version=int(meta.resource_version),
-                raw=self._kept(raw, head) if kept is None else kept,
+                raw=kept,
                 generation=meta.generation,
                 controller=_controller(owners, values[0]) if owners else None,
                 marks=marks,

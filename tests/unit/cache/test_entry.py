@@ -82,3 +82,14 @@ def test_what_is_no_object_is_refused_with_its_beginning(raw: bytes) -> None:
 def test_nulls_are_as_good_as_nothing() -> None:
     entry = parse_entry(config_map(labels=None, ownerReferences=None, finalizers=None, managedFields=None), INFO)
     assert (dict(entry.labels), entry.owners, entry.finalizers, entry.managers) == ({}, (), (), ())
+
+
+UID = "0d1c7a52-5a4e-4a0e-9a63-000000000001"
+
+
+@pytest.mark.parametrize("uid", ["", "u", UID, UID[:-1] + "é", UID[:-1] + "\\", UID[:-1] + '"'])
+@pytest.mark.parametrize("projection", [WHOLE, Projection.of("data")])
+def test_a_uid_is_what_the_object_says(uid: str, projection: Projection) -> None:
+    owners = [{"uid": UID, "controller": True}]
+    entry = parse_entry(config_map(uid=uid, ownerReferences=owners, annotations={"a": UID}), INFO, projection)
+    assert (entry.uid, entry.owners, entry.controller) == (uid, (UID,), UID)

@@ -54,7 +54,7 @@ def recomputed(value: Any, steps: tuple[str | None, ...]) -> list[str]:
             raise Misfit
         if step is None:
             return [text for item in value for text in recomputed(item, steps[number + 1 :])]
-        value = value.get(step)
+        value = value.get(step)  # type: ignore[union-attr]  # a list only where there is no step
     if value is None or isinstance(value, dict):
         return []
     if isinstance(value, list):

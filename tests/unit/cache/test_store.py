@@ -19,7 +19,7 @@ def entry(version: int, *, uid: str = "1", name: str = "a", chosen: bool = True,
     return Entry(
         namespace="ns",
         name=name,
-        uid=uid,
+        uid_at=uid,
         resource_version=version,
         raw=CHOSEN if chosen else NOT_CHOSEN,
         marks=Marks(deleting=ended, ended=ended),
