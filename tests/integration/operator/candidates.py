@@ -63,6 +63,8 @@ class Link:
         """Nothing gets through, and nobody is told."""
         self.refuses = False
         """No connection can be made."""
+        self.forbids = False
+        """The server knows who asks, who may do nothing."""
         self.answers_lost = 0
         """Of so many writes to come, the answer is lost, and nobody is told."""
         self.landed: list[Landed] = []
@@ -70,6 +72,10 @@ class Link:
     async def request(self, request: HttpRequest) -> HttpResponse:
         if self.refuses:
             raise TransportError("connection refused", may_be_applied=False)
+        if self.forbids:
+            return HttpResponse(
+                403, {}, b'{"kind":"Status","apiVersion":"v1","code":403,"reason":"Forbidden","message":"no"}'
+            )
         return await asyncio.shield(self._world.start(self._carry(request)))
 
     async def _carry(self, request: HttpRequest) -> HttpResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ import pytest
 
 from kubewright.client import MergePatch, NotLeading, TransportError
 from kubewright.kinds import coordination_v1
+from kubewright.telemetry import new_log
 from kubewright.testing import run_in_virtual_time
 from tests.integration.operator.candidates import (
     LEASE_DURATION,
@@ -327,6 +329,20 @@ async def test_what_others_keep_in_the_lease_stays(w: World) -> None:
     assert found.metadata.labels == {"theirs": "yes", "ours": "yes"}
     assert found.spec.preferred_holder == "z"
     assert found.spec.lease_transitions == 1
+
+
+@in_world
+async def test_missing_rights_are_told_once_with_what_helps_and_waited_for(w: World) -> None:
+    written = io.StringIO()
+    a = w.candidate("a", log=new_log("json", stream=written)).start()
+    a.link.forbids = True
+    await asyncio.sleep(100)
+    (line,) = written.getvalue().splitlines()
+    assert "grant get, create and patch of leases in API group coordination.k8s.io and namespace default" in line
+    assert a.election.leader is None
+    a.link.forbids = False
+    assert await a.leads() <= NEXT_LOOK
+    assert '"msg":"leading"' in written.getvalue()
 
 
 # what the leader writes
