@@ -74,6 +74,17 @@ def test_idle_it_stops_at_once_and_lets_go_of_its_lease(cluster: Cluster, kubect
         assert not kubectl.json("lease", "database-operator")["spec"].get("holderIdentity")
 
 
+def test_who_loses_the_lease_ends_with_a_code_of_its_own(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> None:
+    flags = ("--leader-elect", "--leader-elect-retry-period=0.3")
+    with Operator(cluster, EXAMPLE, tmp_path / "operator.log", *flags) as operator:
+        eventually(lambda: _some(operator.said("leading")))
+        taken = json.dumps({"spec": {"holderIdentity": "somebody else"}})
+        kubectl.run("patch", "lease", "database-operator", "--type=merge", "-p", taken)
+        assert operator.process.wait(timeout=10) == 3
+        assert operator.said("leadership lost")
+        assert "kubewright: the lease was lost" in (tmp_path / "operator.log").read_text()
+
+
 def test_a_run_in_flight_is_finished(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> None:
     log = tmp_path / "operator.log"
     file = operator_file(tmp_path, "await asyncio.sleep(1.5); db.status.phase = 'Running'")

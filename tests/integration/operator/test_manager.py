@@ -182,6 +182,23 @@ def test_missing_rules_are_told_exactly_and_it_goes_on_when_they_are_there() -> 
     run_in_virtual_time(main)
 
 
+def test_an_operator_of_certain_namespaces_is_told_what_it_lacks_in_each() -> None:
+    async def main() -> None:
+        async with world(things(namespaces=["default", "red"])) as here:
+            here.guard.forbidden = {("watch", "configmaps")}
+            async with running(here):
+                await asyncio.sleep(5)
+                (said,) = here.said("not everything is there that this operator needs")
+                assert said["missing"] == [
+                    "not allowed: watch of configmaps in namespace default",
+                    "not allowed: watch of configmaps in namespace red",
+                ]
+                roles = [command.split() for command in said["remedy"] if command.startswith("kubectl create role ")]
+                assert [words[words.index("-n") + 1] for words in roles] == ["default", "red"]
+
+    run_in_virtual_time(main)
+
+
 def test_a_permission_that_is_taken_away_is_noticed() -> None:
     async def main() -> None:
         async with world(things()) as here, running(here):
