@@ -54,11 +54,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     resource_version: int
     raw: bytes
     generation: int | None = None
-    controller: str | None = None
-    """UID of the owner that is the controller."""
     marks: Marks = _UNMARKED
-    values: tuple[Values, ...] = ((),)
-    """UIDs of all owners, and what there is for each index that is read along with the metadata."""
+    values: tuple[Values, ...] = ((), ())
+    """UIDs of all owners, that of the controller, and those of each index that is read along with the metadata."""
 
     @property
     def key(self) -> Key:
@@ -73,6 +71,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     def owners(self) -> tuple[str, ...]:
         """UIDs of all owners."""
         return self.values[0]
+
+    @property
+    def controller(self) -> str | None:
+        """UID of the owner that is the controller."""
+        return self.values[1][0] if self.values[1] else None
 
     @property
     def labels(self) -> Mapping[str, str]:

@@ -116,7 +116,7 @@ class EntryParser:
         self._narrow: Narrow | None = None
         self._namespaces: dict[str, str] = {}
         self._shared: dict[Hashable, Hashable] = {}
-        self._known: dict[tuple[bytes, ...], Marks] = {}
+        self._known: dict[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = {}
         self._latest: tuple[_Timeless, Marks] | None = None
 
     def read_along(self, index: IndexBy) -> int | None:
@@ -125,13 +125,13 @@ class EntryParser:
         None where it is too late, or where they can't be decoded together with what is read already.
         """
         if index in self._along:
-            return self._along.index(index) + 1
+            return self._along.index(index) + 2
         steps = index.steps
         known = steps[0] != "metadata" or (len(steps) > 2 and steps[1] in {"labels", "annotations"})
         if self._narrow is not None or not known or not fits([each.steps for each in self._along], steps):
             return None
         self._along.append(index)
-        return len(self._along)
+        return len(self._along) + 1
 
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
@@ -149,13 +149,14 @@ class EntryParser:
                     kept, marks = self._cut(raw, head)
             meta = head.metadata
             namespace, owners = meta.namespace or "", meta.owner_references
-            if marks is None or meta.finalizers or meta.deletion_timestamp is not None:
-                marks = self._marks(meta)
+            finalizers = tuple(meta.finalizers) if meta.finalizers else ()
+            if marks is None or meta.deletion_timestamp is not None or marks.finalizers != finalizers:
+                marks = self._marks(meta, finalizers)
             if kept is None:
                 kept = self._kept(raw, head)
             uid = meta.uid
             at = kept.find(uid.encode()) if len(uid) == UID_LENGTH and uid.isascii() else -1
-            values = self._once((tuple([owner.uid for owner in owners]) if owners else (), *read))
+            values = self._once((*_owners(owners), *read) if owners else ((), (), *read))
             return Entry(
                 namespace=self._namespaces.setdefault(namespace, namespace),
                 name=meta.name,
@@ -163,7 +164,6 @@ class EntryParser:
                 resource_version=int(meta.resource_version),
                 raw=kept,
                 generation=meta.generation,
-                controller=_controller(owners, values[0]) if owners else None,
                 marks=marks,
                 values=values,
             )
@@ -204,17 +204,18 @@ class EntryParser:
         latest = self._latest
         return kept, latest[1] if latest is not None and latest[0].matches(raw, begin, begin + length) else None
 
-    def _marks(self, meta: _Meta) -> Marks:
+    def _marks(self, meta: _Meta, finalizers: tuple[str, ...]) -> Marks:
         managed = bytes(meta.managed_fields)
-        if meta.finalizers or meta.deletion_timestamp is not None:
+        if meta.deletion_timestamp is not None:
             return self._once(self._read_marks(meta, managed))
         # most objects of a kind have the same managers of the same fields, at other times
         timeless = _Timeless(managed)
-        known = self._known.get(timeless.pieces)
+        key = finalizers, timeless.pieces
+        known = self._known.get(key)
         if known is None:
             if len(self._known) >= _KNOWN:
                 self._known.clear()
-            known = self._known[timeless.pieces] = self._once(self._read_marks(meta, managed))
+            known = self._known[key] = self._once(self._read_marks(meta, managed))
         self._latest = timeless, known
         return known
 
@@ -263,9 +264,9 @@ class EntryParser:
         return self._shared.setdefault(value, value)  # type: ignore[return-value]  # equal values have one type here
 
 
-def _controller(owners: list[_Owner], uids: Values) -> str | None:
-    """Out of those that the entry holds, so that the text is there once."""
-    return next((uid for owner, uid in zip(owners, uids, strict=True) if owner.controller), None)
+def _owners(owners: list[_Owner]) -> tuple[Values, Values]:
+    """UIDs of all, and that of the one that is the controller."""
+    return tuple([owner.uid for owner in owners]), tuple([owner.uid for owner in owners if owner.controller][:1])
 
 
 class _Timeless:

@@ -74,6 +74,38 @@ def test_the_time_of_a_manager_makes_no_difference_and_its_fields_do() -> None:
     assert marks("2026-01-01T00:00:00Z", "f:a") != marks("2026-01-01T00:00:00Z", "f:b")
 
 
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "finalizers": st.sampled_from([["a"], ["a", "b"], []]),
+                "deletionTimestamp": st.just("2026-01-01T00:00:00Z"),
+                "managedFields": st.lists(
+                    st.fixed_dictionaries(
+                        {"manager": st.sampled_from(["x", "y"]), "operation": st.sampled_from(["Apply", "Update"])},
+                        optional={
+                            "time": st.sampled_from(
+                                ["2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", "", 'a","manager":"x']
+                            ),
+                            "fieldsV1": st.sampled_from([{"f:a": {}}, {"f:b": {}}, {'k:{"time":"1"}': {}}]),
+                        },
+                    ),
+                    max_size=3,
+                ),
+            },
+        ),
+        max_size=6,
+    )
+)
+def test_what_was_seen_before_makes_no_difference_to_what_an_object_says(seen: list[dict[str, Any]]) -> None:
+    parser = EntryParser(resource_info(ConfigMap))
+    for metadata in seen:
+        raw = msgspec.json.encode({"metadata": {"name": "n", "resourceVersion": "1", **metadata}})
+        assert parser.parse(raw).marks == EntryParser(resource_info(ConfigMap)).parse(raw).marks
+
+
 def test_what_many_objects_have_in_common_exists_once() -> None:
     def made(name: str) -> Entry:
         owner = {"uid": "owner", "controller": True}

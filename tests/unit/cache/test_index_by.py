@@ -106,7 +106,7 @@ def test_labels_and_fields_are_read_along_and_what_would_be_read_twice_is_not() 
         ".spec.size",
         ".metadata.uid",
     ]
-    assert [parser.read_along(IndexBy.path(path)) for path in paths] == [1, 2, None, None, None, 1, None]
+    assert [parser.read_along(IndexBy.path(path)) for path in paths] == [2, 3, None, None, None, 2, None]
     assert IndexBy.label("example.com/team") == IndexBy.path(".metadata.labels['example.com/team']")
 
 
