@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Generic, TypeVar
 
 import msgspec
@@ -32,9 +32,10 @@ class _Line(msgspec.Struct):
 
 _line = msgspec.json.Decoder(_Line)
 
-_START, _MIDDLE = b'{"type":"', b'","object":{'
-_TYPES = {name.encode(): name for name in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")}
-_LONGEST_HEAD = len(_START) + max(map(len, _TYPES)) + len(_MIDDLE)
+_HEADS = {
+    kind[:3].encode(): (kind, b'{"type":"%s","object":{' % kind.encode())
+    for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
+}
 
 
 class LineSplitter:
@@ -43,15 +44,15 @@ class LineSplitter:
     def __init__(self) -> None:
         self._rest: list[bytes] = []
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        head, newline, tail = chunk.partition(b"\n")
-        if not newline:
+    def feed(self, chunk: bytes) -> list[bytes]:
+        lines = chunk.split(b"\n")
+        if len(lines) == 1:
             self._rest.append(chunk)
-            return
-        yield b"".join([*self._rest, head])
-        lines = tail.split(b"\n")
+            return []
+        if self._rest:
+            lines[0] = b"".join([*self._rest, lines[0]])
         self._rest = [lines.pop()]
-        yield from lines
+        return lines
 
 
 class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
@@ -78,8 +79,9 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
             batch: list[WatchEvent[bytes]] = []
             failure: Exception | None = None
             try:
-                # at a failure the batch keeps what it has so far
-                batch.extend(_event(line) for line in splitter.feed(chunk) if line and not line.isspace())
+                for line in splitter.feed(chunk):
+                    if line and not line.isspace():
+                        batch.append(_event(line))  # noqa: PERF401 - at a failure the batch keeps what it has so far
             except (ApiError, DecodeError) as error:
                 failure = error
             if batch:
@@ -94,22 +96,15 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
 
 
 def _event(line: bytes) -> WatchEvent[bytes]:
-    kind, obj = _as_servers_write_it(line) or _parsed(line)
+    known = _HEADS.get(line[9:12])
+    if known is not None and line.startswith(known[1]) and line.endswith(b"}}"):
+        # as servers write it, with these two members in this order; whether the object is one, who decodes it will see
+        kind, obj = known[0], line[len(known[1]) - 1 : -1]
+    else:
+        kind, obj = _parsed(line)
     if kind == "ERROR":
         raise api_error(decode(obj, Status))
     return WatchEvent(kind, obj)
-
-
-def _as_servers_write_it(line: bytes) -> tuple[str, bytes] | None:
-    """Type and object of a line whose first and only members they are, without reading the object.
-
-    Whether the object is one, who decodes it will see.
-    """
-    if not (line.startswith(_START) and line.endswith(b"}}")):
-        return None
-    end = line.find(_MIDDLE, len(_START), _LONGEST_HEAD)
-    kind = _TYPES.get(line[len(_START) : end])
-    return None if end < 0 or kind is None else (kind, line[end + len(_MIDDLE) - 1 : -1])
 
 
 def _parsed(line: bytes) -> tuple[str, bytes]:
