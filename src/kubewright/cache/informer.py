@@ -315,8 +315,7 @@ class Informer(Generic[R]):
     def add_index(self, name: str, indexer: Indexer[R]) -> None:
         """Declares one more index: `IndexBy`, or a function that gives an object's values: one, several or none.
 
-        Declare it before the informer runs: what is there already has to be read once more. Raises ValueError when another
-        one has the name, and where what it needs is not cached.
+        Best before the informer runs. Raises ValueError when another has the name, and where what it needs is not cached.
         """
         made = self._indexers.declare(name, indexer)
         if made is not None:
