@@ -4,7 +4,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ARGS ?=
 DEV = $(BIN)/kubewright dev examples/database/database_operator/operator.py --apply examples/database/sample.yaml $(ARGS)
 
-.PHONY: e2e e2e-election bench-start bench-cache bench-devcluster run test test-real conformance conformance-record conformance-planted lint generate clean
+.PHONY: e2e e2e-election bench-start bench-cache bench-controllers bench-devcluster run soak test test-real conformance conformance-record conformance-planted lint generate clean
 
 # In a terminal it runs as a job of its own (set -m), so that Ctrl-C stops it cleanly instead of killing make.
 run: .venv/.run  ## the Database operator on an embedded cluster
@@ -54,6 +54,12 @@ bench-start: .venv/.bench  ## from a manager's start to its first reconcile, and
 
 bench-cache: .venv/.bench  ## how fast and large the informer cache and the client are, beside client-go and other Python clients
 	@$(BIN)/python -m benchmarks.cache $(ARGS)
+
+bench-controllers: .venv/.bench  ## how fast reconciles, restarts and the queue are, beside client-go, Kopf and a bare loop
+	@$(BIN)/python -m benchmarks.controllers $(ARGS)
+
+soak: .venv/.bench  ## whether memory, tasks and descriptors stay as they are under constant churn
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 clean:  ## everything that make made
 	rm -rf .venv .tools benchmarks/out .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Those who reconcile widgets: each does the same work in its own way."""
