@@ -183,10 +183,8 @@ class Informer(Generic[R]):
     def stop(self) -> None:
         """To be called when `run` has ended for good: nothing is held any more, and nobody told."""
         for part in self._parts.values():
-            for change in part.store.clear():
+            for change in part.stop():
                 self.bodies.heard(change)
-            part.has_synced = False
-            part.state = InformerState(Phase.STOPPED)
         self._turn(InformerState(Phase.STOPPED))
 
     # how it is

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubewright.api import Clock, Resource
 from kubewright.cache.delivery import Delivery
 from kubewright.cache.entry import Entry
+from kubewright.cache.events import Change
 from kubewright.cache.reflector import Reflector
 from kubewright.cache.scope import Scope
 from kubewright.cache.state import InformerHealth, InformerState, Phase
@@ -101,6 +102,12 @@ class Part(Generic[R]):
     async def empty(self) -> None:
         """Lets go of everything, with Deleted events."""
         await self._delivery.tell_all(iter(self.store.clear()), initial=False)
+
+    def stop(self) -> list[Change]:
+        """Lets go of everything, tells nobody, and returns what would be to tell."""
+        self.has_synced = False
+        self.state = InformerState(Phase.STOPPED)
+        return self.store.clear()
 
     def _mind_the_size(self) -> None:
         """Said once: this is how operators come to be killed for their memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import defaultdict
 from hashlib import blake2b
 from typing import Any
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from kubewright.api import JSON, Resource, resource_info, to_dict
 from kubewright.cache import Entry
+from kubewright.controller.held_values import Additions, holds, partners
 from kubewright.controller.learnt_shape import LearntShape
 from kubewright.patch.shape import Shape
 from kubewright.patch.values import same
@@ -45,10 +47,15 @@ class _Applied(Struct):
 
 def intent_of(obj: Resource) -> Intent:
     """The body of a server-side apply: status and everything that the server sets are left out."""
+    info = resource_info(type(obj))
     body = to_dict(obj)
     body.pop("status", None)
     for name in _SERVER_SET:
         body["metadata"].pop(name, None)
+    if info.group == "" and info.kind == "Secret" and "stringData" in body:
+        # the server turns it into data, of which we would own nothing then, nor notice what becomes of it
+        plain = {key: b64encode(value.encode()).decode() for key, value in body.pop("stringData").items()}
+        body["data"] = {**body.get("data", {}), **plain}
     return Intent(intent_key(obj), body, _digest(body))
 
 
@@ -61,7 +68,7 @@ class AppliedIntents:
 
     It is when our manager owns the fields that the intent has, and no others, and the live values at its paths are the
     intent's own. Where the server writes a value differently (a quantity, say) or adds to a list, one apply is sent and
-    its answer remembered: the intent is then settled as long as our manager owns what it owned after that and the live
+    its answer remembered (what was added, for all objects that are seen for the first time): the intent is then settled as long as our manager owns what it owned after that and the live
     values at its paths are those of the answer. Anyone who changes such a value takes its ownership away
     (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts), so drift always shows. A value that
     comes back without that is another way to write the same (``1000m`` and ``1``), and is not fought over.
@@ -71,6 +78,7 @@ class AppliedIntents:
         self.manager = manager
         self._applied: dict[IntentKey, _Applied] = {}
         self._shapes: defaultdict[str, LearntShape] = defaultdict(LearntShape)
+        self._additions: defaultdict[str, Additions] = defaultdict(Additions)
 
     def is_settled(self, intent: Intent, entry: Entry) -> bool:
         known = self._applied.get(intent.key)
@@ -80,7 +88,7 @@ class AppliedIntents:
             if known.owned == entry.owned_by(self.manager) and self._values(entry.raw, intent) in known.values:
                 known.version = entry.resource_version
                 return True
-        return self._is_as_wanted(intent, entry)
+        return self._is_as_wanted(intent, entry, first=known is None)
 
     def may_be_settled(self, intent: Intent, entry: Entry) -> bool:
         """False where the metadata alone tells that it is not; else `is_settled` needs the whole object."""
@@ -90,13 +98,17 @@ class AppliedIntents:
             return True
         return owned is not None and self._shapes[intent.key[0]].digest(intent.body) == owned
 
-    def _is_as_wanted(self, intent: Intent, entry: Entry) -> bool:
-        """Without having applied it: as after a start, or when somebody set back what they had changed."""
+    def _is_as_wanted(self, intent: Intent, entry: Entry, *, first: bool) -> bool:
+        """Without having applied it: as after a start, or when somebody set back what they had changed.
+
+        Only at the ``first`` sight is what the server adds to other objects told from what an intent had before.
+        """
         owned = entry.owned_by(self.manager)
         learnt = self._shapes[intent.key[0]]
         if owned is None or learnt.digest(intent.body) != owned:
             return False
-        if not _holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape):
+        equal = self._additions[intent.key[0]].equal if first else lambda one, other, _: same(one, other)
+        if not holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape, equal=equal):
             return False
         self._remember(intent, entry, self._values(entry.raw, intent))
         return True
@@ -122,6 +134,8 @@ class AppliedIntents:
         """
         if self._shapes[intent.key[0]].digest(intent.body) != entry.owned_by(self.manager):
             self.learn(intent, answer)
+        kind = intent.key[0]
+        self._additions[kind].learn(msgspec.json.decode(answer), intent.body, self._shapes[kind].shape)
         values = [self._values(answer, intent)]
         owned = entry.owned_by(self.manager)
         if before is not None and before.uid == entry.uid and before.owned_by(self.manager) == owned:
@@ -178,34 +192,7 @@ def _project(live: JSON, wanted: JSON, shape: Shape) -> JSON:
     if isinstance(live, dict) and isinstance(wanted, dict):
         return {key: _project(live[key], value, shape.child(key)) for key, value in wanted.items() if key in live}
     if isinstance(live, list) and isinstance(wanted, list) and shape.list_type == "map":
-        partners = _partners(live, wanted, shape)
-        if partners is not None:
-            return [_project(live[index], item, shape.items) for index, item in zip(partners, wanted, strict=True)]
+        found = partners(live, wanted, shape)
+        if found is not None:
+            return [_project(live[index], item, shape.items) for index, item in zip(found, wanted, strict=True)]
     return live
-
-
-def _holds(live: JSON, wanted: JSON, shape: Shape) -> bool:
-    """Whether ``live`` has all that ``wanted`` says; in keyed lists and sets there may be more, in other lists not."""
-    if isinstance(live, dict) and isinstance(wanted, dict) and shape.map_type != "atomic":
-        return all(key in live and _holds(live[key], value, shape.child(key)) for key, value in wanted.items())
-    if isinstance(live, list) and isinstance(wanted, list) and shape.list_type != "atomic":
-        partners = _partners(live, wanted, shape)
-        if partners is None or partners != sorted(partners):  # an apply may bring them into its own order
-            return False
-        return all(_holds(live[index], item, shape.items) for index, item in zip(partners, wanted, strict=True))
-    return same(live, wanted)
-
-
-def _partners(live: list[JSON], wanted: list[JSON], shape: Shape) -> list[int] | None:
-    """Where ``live`` has each item of ``wanted``; None where it lacks one."""
-    if shape.list_type == "set":
-        return [live.index(item) for item in wanted] if all(item in live for item in wanted) else None
-    places = {_marks(item, shape): index for index, item in enumerate(live)}
-    partners = [places.get(_marks(item, shape)) for item in wanted]
-    return None if None in partners else [index for index in partners if index is not None]
-
-
-def _marks(item: JSON, shape: Shape) -> str:
-    if not isinstance(item, dict):
-        return repr(item)
-    return repr([item.get(key, shape.key_defaults.get(key)) for key in shape.list_map_keys])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Callable
 
 import pytest
 
 from kubewright import BlockingContext, Context, ObjectMeta, Operator, Watch, Whole, owner_label
 from kubewright.cache import NotHeld
+from kubewright.cli.progress import Progress
 from kubewright.controller import changed
 from kubewright.kinds import core_v1
 from kubewright.testing import Harness, OpenHarness, run_in_virtual_time
@@ -175,6 +177,20 @@ def test_a_watch_of_config_maps_wakes_by_metadata_and_does_not_miss_what_it_can_
     run_in_virtual_time(main)
 
 
+def test_a_config_map_that_is_owned_is_shown_while_it_comes_up() -> None:
+    async def main() -> None:
+        async with world(owner_of_both()) as here:
+            lines = io.StringIO()
+            Progress(here.manager, gone=lambda _: None, stream=lines)
+            await here.client.create(config_map("somebody"))
+            await here.create()
+            await asyncio.sleep(1)
+            assert "ConfigMap default/c: created\n" in lines.getvalue()
+            assert "somebody" not in lines.getvalue()
+
+    run_in_virtual_time(main)
+
+
 # what is applied
 
 
@@ -214,6 +230,42 @@ async def test_changed_data_of_an_owned_config_map_is_set_back(harness: OpenHarn
     await here.assert_object((core_v1.ConfigMap, "c"), {"data": {"size": "1", "other": "kept"}})
     assert [str(sent.call) for sent in here.writes] == ["apply configmaps default/c"]
     await here.assert_object(WIDGET, {"status": {"note": "1"}})
+
+
+async def test_drift_that_metadata_does_not_tell_is_found_by_reading(harness: OpenHarness) -> None:
+    here = await opened(harness)
+    present = await here.get(core_v1.ConfigMap, "c")
+    twin = config_map(size="7")
+    twin.metadata.owner_references = present.metadata.owner_references
+    await here.client.apply(twin, field_manager="widgets/widget", force=True)  # so we own what we owned before
+    await here.settle()
+    await here.assert_object((core_v1.ConfigMap, "c"), {"data": {"size": "1"}})
+    sent = [str(sent.call) for sent in here.requests if "configmaps" in str(sent.call)]
+    assert sent == ["get configmaps default/c", "apply configmaps default/c"]
+
+
+async def test_a_secret_given_as_text_is_set_back_too(harness: OpenHarness) -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget, owns=[core_v1.Secret])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        text = core_v1.Secret(metadata=ObjectMeta(name="s"), data={"b": "MQ==", "a": "Mg=="}, string_data={"a": "1"})
+        assert (await ctx.apply(text)).data == {"a": "MQ==", "b": "MQ=="}
+
+    here = await harness(operator, objects=[Widget(metadata=ObjectMeta(name="w"))])
+    await here.settle()
+    here.forget()
+
+    def change(found: core_v1.Secret) -> None:
+        found.data = {"a": "Mw==", "b": "MQ=="}
+
+    await here.client.edit(core_v1.Secret, "s", change, namespace=here.namespace)
+    await here.settle()
+    await here.assert_object((core_v1.Secret, "s"), {"data": {"a": "MQ==", "b": "MQ=="}})
+    here.forget()
+    await here.restart()
+    await here.settle()
+    assert here.writes == []
 
 
 async def test_what_others_add_to_an_owned_config_map_costs_a_read_and_no_write(harness: OpenHarness) -> None:

@@ -318,7 +318,7 @@ def test_drift_that_the_watch_brought_before_the_answer_to_an_apply_is_set_right
                     await asyncio.sleep(0.1)
                 return answer
 
-            here.sent.request = slow  # type: ignore[method-assign]
+            here.sent.request = slow  # type: ignore[method-assign,assignment]
             await here.create()
             await asyncio.sleep(2)
             assert overtaken

@@ -95,3 +95,20 @@ def test_what_was_just_written_need_not_be_read(run: RunVirtually, world: World,
             assert b"spec" not in entry.raw
 
     run(main())
+
+
+def test_an_informer_that_is_no_longer_needed_leaves_nothing_behind(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    async def main() -> None:
+        world.server.put("a", size=1)
+        async with world.running():
+            informer = world.cache.add(widget, projection=METADATA)
+            await informer.synced()
+            entry = informer.entry("ns", "a")
+            assert entry is not None
+            assert await informer.bodies.of(entry) is not None
+            await world.cache.remove(informer)
+            assert informer.bodies.in_memory(entry) is None
+
+    run(main())
