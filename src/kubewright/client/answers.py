@@ -10,6 +10,7 @@ import msgspec
 
 from kubewright.api import ApiError, DecodeError, Status, StatusDetails, api_error, decode
 from kubewright.client.transport import HttpResponse, StreamingResponse
+from kubewright.telemetry import without_credentials
 
 __all__ = ["body_or_error", "deleted_uid", "is_status", "refused_upgrade", "stream_error"]
 
@@ -109,7 +110,7 @@ def _sent_status(body: bytes) -> Status | None:
 
 def _made_up_status(code: int, body: bytes) -> Status:
     """For answers that no API server's handler wrote: unknown paths, proxies, a server that is starting."""
-    text = " ".join(_MARKUP.sub(" ", body.decode(errors="replace")).split())
+    text = without_credentials(" ".join(_MARKUP.sub(" ", body.decode(errors="replace")).split()))
     if code == 404:
         message = "the server could not find the requested resource"
     else:

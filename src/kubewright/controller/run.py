@@ -40,7 +40,7 @@ from kubewright.controller.spec import ControllerSpec, FinalizerSpec
 from kubewright.controller.status import StatusWriter, has_conditions
 from kubewright.controller.steps import Steps
 from kubewright.controller.storms import changed_fields
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, shown
 
 __all__ = ["Run"]
 
@@ -255,8 +255,10 @@ class Run(Generic[R]):
         def changes() -> Iterator[tuple[str, JSON, JSON]]:
             for what, old, new in start.writes:
                 head = ".status" if what == "status" else ""
+                secret = what.startswith("Secret ")
                 for path, before, after in changed_fields(msgspec.json.decode(old), msgspec.json.decode(new), head):
-                    yield path if head else f"{what} {path}", before, after
+                    values = ("secret", "secret") if secret else (before, after)
+                    yield path if head else f"{what} {path}", *values
 
         storm = env.storms.ran(start.request, woke_itself=env.own_writes.caused(start.causes), changes=changes)
         if storm is None:
@@ -275,4 +277,4 @@ class Run(Generic[R]):
 def checked(result: object) -> Result | None:
     if result is None or isinstance(result, Result):
         return result
-    raise TypeError(f"the reconciler returned {result!r}: it must return a Result or None")
+    raise TypeError(f"the reconciler returned {shown(result)}: it must return a Result or None")

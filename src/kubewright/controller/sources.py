@@ -22,7 +22,7 @@ from kubewright.controller.backoff import Backoff
 from kubewright.controller.cron import Schedule
 from kubewright.controller.queue import Priority
 from kubewright.controller.request import Request
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, shown
 
 __all__ = ["Channel", "Source", "SourceContext", "SourceItem", "Wake", "cron", "every", "follow"]
 
@@ -78,7 +78,7 @@ class Channel:
         """Wakes ``what``: a request, or an object of the controller's kind. Never waits; any thread may call it."""
         request = Request.of(what) if isinstance(what, Resource) else what
         if not isinstance(request, Request):
-            raise TypeError(f"Channel.send({what!r}): send a Request, or an object of the controller's kind")
+            raise TypeError(f"Channel.send({shown(what)}): send a Request, or an object of the controller's kind")
         with self._lock:
             if not self._inboxes:
                 _keep(self._early, request, priority)

@@ -8,6 +8,8 @@ from collections.abc import Callable, MutableMapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
+from kubewright.telemetry.redaction import loggable
+
 if TYPE_CHECKING:
     from structlog.typing import Processor
 
@@ -95,9 +97,11 @@ def _made(format: LogFormat, target: TextIO) -> Log:  # noqa: A002
     processors: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _without_secrets,
     ]
     if format == "json":
-        processors += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_json)]
+        processors.append(structlog.processors.JSONRenderer(serializer=_json))
     else:
         colors = target.isatty()
         processors.append(
@@ -111,6 +115,12 @@ def _made(format: LogFormat, target: TextIO) -> Log:  # noqa: A002
         cache_logger_on_first_use=True,
     )
     return cast("Log", logger.bind())
+
+
+def _without_secrets(_logger: object, _method: str, values: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in values.items():
+        values[name] = loggable(value)
+    return values
 
 
 def _json(value: MutableMapping[str, Any], default: Callable[[Any], Any] = str, **_: object) -> str:

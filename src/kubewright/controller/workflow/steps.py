@@ -13,6 +13,7 @@ from kubewright.api.names import check_dns_label
 from kubewright.controller.context import Context
 from kubewright.controller.watches import is_async
 from kubewright.controller.writes import IntentKey
+from kubewright.telemetry import shown
 
 __all__ = ["STEP", "Claims", "NotReady", "Step", "Verdict"]
 
@@ -122,7 +123,7 @@ class Step(Generic[P_contra]):
             return True
         wanted = await self._when(obj, ctx)
         if not isinstance(wanted, bool):
-            raise TypeError(f"when of step {self.name!r} returned {wanted!r}: it must return True or False")
+            raise TypeError(f"when of step {self.name!r} returned {shown(wanted)}: it must return True or False")
         return wanted
 
     async def carry_out(self, obj: P_contra, ctx: Context[Any], claims: Claims) -> Verdict:
@@ -162,7 +163,7 @@ def _each(wanted: object, step: str) -> Sequence[Resource]:
     objects = [wanted] if isinstance(wanted, Resource) else wanted
     if not isinstance(objects, list | tuple) or not all(isinstance(each, Resource) for each in objects):
         raise TypeError(
-            f"step {step!r} wants {wanted!r} applied: it must return an object, or a list or tuple of objects; to have "
+            f"step {step!r} wants {shown(wanted)} applied: it must return an object, or a list or tuple of objects; to have "
             "none at times, give it a when=…"
         )
     return objects
@@ -181,4 +182,4 @@ async def _apply(obj: Resource, step: str, ctx: Context[Any], claims: Claims) ->
 def _verdict(verdict: object, what: str) -> Verdict:
     if isinstance(verdict, bool | NotReady):
         return verdict
-    raise TypeError(f"{what} returned {verdict!r}: it must return True, False or NotReady(…)")
+    raise TypeError(f"{what} returned {shown(verdict)}: it must return True, False or NotReady(…)")
