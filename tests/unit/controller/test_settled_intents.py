@@ -202,6 +202,54 @@ def test_a_value_that_comes_back_although_it_is_owned_is_not_fought_over() -> No
     assert not applied.is_settled(wanted, entry(whole({**LIVE, "cpu": "1"}, owned=taken, version=9)))
 
 
+VOLUMES = [{"name": "data", "size": "1Gi"}]
+COMPLETED = [{"name": "data", "size": "1Gi", "mode": "Filesystem", "status": {"phase": "Pending"}}]
+
+
+def knows_what_is_added() -> AppliedIntents:
+    applied = learnt()
+    wanted = intent(edited(volumes=VOLUMES))
+    answer = whole({**LIVE, "volumes": COMPLETED}, owned=wanted.body["spec"])
+    applied.record(wanted, entry(answer), answer, before=None)
+    return applied
+
+
+def of_another(spec: dict[str, Any]) -> Intent:
+    """The intent of an object that was not seen before."""
+    return msgspec.structs.replace(intent(spec), key=("services", "d", "other"))
+
+
+def test_what_the_server_added_to_a_list_of_one_object_it_added_to_the_same_of_all_others() -> None:
+    wanted = of_another(edited(volumes=VOLUMES))
+    found = entry(whole({**LIVE, "volumes": COMPLETED}, owned=wanted.body["spec"], uid="v"))
+    assert not learnt().is_settled(wanted, found)
+    assert knows_what_is_added().is_settled(wanted, found)
+
+
+@pytest.mark.parametrize(
+    ("volumes", "live"),
+    [
+        ([{"name": "data", "size": "2Gi"}], [{**COMPLETED[0], "size": "2Gi"}]),  # it may be another of those
+        (VOLUMES, [{**COMPLETED[0], "mode": "Block"}]),
+        (VOLUMES, [{**COMPLETED[0], "more": 1}]),
+        (VOLUMES, [*COMPLETED, {"name": "logs"}]),
+        (VOLUMES, [{**COMPLETED[0], "size": "2Gi"}]),
+    ],
+)
+def test_what_the_server_was_not_seen_to_add_is_not_settled(volumes: list[Any], live: list[Any]) -> None:
+    wanted = of_another(edited(volumes=volumes))
+    found = entry(whole({**LIVE, "volumes": live}, owned=wanted.body["spec"], uid="v"))
+    assert not knows_what_is_added().is_settled(wanted, found)
+
+
+def test_an_intent_that_changes_is_not_settled_by_what_the_server_adds_elsewhere() -> None:
+    applied = knows_what_is_added()
+    explicit = of_another(edited(volumes=COMPLETED))
+    answer = whole({**LIVE, "volumes": COMPLETED}, owned=explicit.body["spec"], uid="v")
+    applied.record(explicit, entry(answer), answer, before=None)
+    assert not applied.is_settled(of_another(edited(volumes=VOLUMES)), entry(answer))
+
+
 def test_an_object_of_the_same_name_that_is_another_one_is_not_settled_by_memory() -> None:
     applied = learnt()
     wanted = intent(edited(cpu="1000m"))
