@@ -79,7 +79,7 @@ class Informer(Generic[R]):
             raise ValueError(f"{self.info.kind} has no namespaces: leave them out")
         self._rest = client.rest
         self._parser = EntryParser(self.info, projection)
-        self.bodies = Bodies(self._rest, self.info, projection, recent or RecentBodies())
+        self.bodies = Bodies(self._rest, self.info, projection, RecentBodies() if recent is None else recent)
         """Where the whole objects are, also those of which only a part is cached."""
         self._streaming = streaming or StreamingLists()
         self._clock = clock or client.clock

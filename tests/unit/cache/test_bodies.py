@@ -112,3 +112,15 @@ def test_an_informer_that_is_no_longer_needed_leaves_nothing_behind(
             assert informer.bodies.in_memory(entry) is None
 
     run(main())
+
+
+def test_informers_of_one_cache_share_what_they_keep(run: RunVirtually, world: World, widget: type[Widget]) -> None:
+    async def main() -> None:
+        all_, some = (world.cache.informer(widget, projection=METADATA, labels=labels) for labels in (None, "app=x"))
+        world.server.put("a", labels={"app": "x"})
+        async with world.running():
+            entry = some.entry("ns", "a")
+            assert entry is not None
+            assert await some.bodies.of(entry) is all_.bodies.in_memory(entry)
+
+    run(main())
