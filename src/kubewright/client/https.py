@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["HttpsTransport"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
+_is_plain = re.compile(r"[A-Za-z0-9/._~-]*").fullmatch
 _READS = frozenset({"GET", "HEAD"})
 _AGAIN_UNASKED = frozenset({"PUT", "DELETE"})
 """aiohttp repeats them on a fresh connection when a kept one breaks: they may then be done twice."""
@@ -87,9 +89,15 @@ class HttpsTransport:
                 server=self._base,
                 source=config.source,
             )
-        self._url = lru_cache(maxsize=4096)(
-            lambda path, query: URL(f"{self._base}{quote(path, safe=_PATH_SAFE)}{_encoded(query)}", encoded=True)
-        )
+        base = URL(self._base, encoded=True)
+        scheme, authority, prefix = base.scheme, base.raw_authority, base.raw_path.rstrip("/")
+
+        def url(path: str, query: tuple[tuple[str, str], ...]) -> URL:
+            """Put together rather than parsed, which takes a fifth of the time; there are as many as objects."""
+            whole = prefix + (path if _is_plain(path) else quote(path, safe=_PATH_SAFE))
+            return URL.build(scheme=scheme, authority=authority, path=whole, query_string=_encoded(query), encoded=True)
+
+        self._url = url
         self._acting_as = [(name, value) for name, values in config.impersonate.items() for value in values]
         if config.disable_compression:
             self._acting_as.append(("accept-encoding", "identity"))
@@ -318,8 +326,9 @@ def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
+@lru_cache(maxsize=256)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
-    return f"?{urlencode(query, quote_via=quote)}" if query else ""
+    return urlencode(query, quote_via=quote)
 
 
 def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:

@@ -79,6 +79,8 @@ class AppliedIntents:
         self._applied: dict[IntentKey, _Applied] = {}
         self._shapes: defaultdict[str, LearntShape] = defaultdict(LearntShape)
         self._additions: defaultdict[str, Additions] = defaultdict(Additions)
+        self._unclear: set[IntentKey] = set()
+        """Found with the right owner and without the right values: the server's additions, or what was wanted before."""
 
     def is_settled(self, intent: Intent, entry: Entry) -> bool:
         known = self._applied.get(intent.key)
@@ -109,6 +111,8 @@ class AppliedIntents:
             return False
         equal = self._additions[intent.key[0]].equal if first else lambda one, other, _: same(one, other)
         if not holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape, equal=equal):
+            if first:
+                self._unclear.add(intent.key)
             return False
         self._remember(intent, entry, self._values(entry.raw, intent))
         return True
@@ -135,7 +139,9 @@ class AppliedIntents:
         if self._shapes[intent.key[0]].digest(intent.body) != entry.owned_by(self.manager):
             self.learn(intent, answer)
         kind = intent.key[0]
-        self._additions[kind].learn(msgspec.json.decode(answer), intent.body, self._shapes[kind].shape)
+        if intent.key in self._unclear:
+            self._unclear.discard(intent.key)
+            self._additions[kind].learn(msgspec.json.decode(answer), intent.body, self._shapes[kind].shape)
         values = [self._values(answer, intent)]
         owned = entry.owned_by(self.manager)
         if before is not None and before.uid == entry.uid and before.owned_by(self.manager) == owned:
@@ -152,6 +158,7 @@ class AppliedIntents:
     def forget(self, key: IntentKey) -> None:
         """The object is gone, or is to be deleted."""
         self._applied.pop(key, None)
+        self._unclear.discard(key)
 
     def _is_ours(self, found: _Managed) -> bool:
         return found.manager == self.manager and found.operation == "Apply" and not found.subresource

@@ -210,7 +210,8 @@ def knows_what_is_added() -> AppliedIntents:
     applied = learnt()
     wanted = intent(edited(volumes=VOLUMES))
     answer = whole({**LIVE, "volumes": COMPLETED}, owned=wanted.body["spec"])
-    applied.record(wanted, entry(answer), answer, before=None)
+    assert not applied.is_settled(wanted, entry(answer))
+    applied.record(wanted, entry(answer), answer, before=entry(answer))
     return applied
 
 
