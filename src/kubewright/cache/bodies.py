@@ -91,6 +91,10 @@ class Bodies:
         self._recent.keep(whole)
         return whole
 
+    def parse(self, raw: bytes) -> Entry:
+        """An object as the server gave it. Raises `DecodeError`."""
+        return self._parser.parse(raw)
+
     def fold(self, raw: bytes) -> Entry | None:
         """Takes an object as the server just gave it, by reading or writing, which will be asked for again.
 

@@ -145,9 +145,12 @@ class Context(Generic[S_co]):
         answer = await self.client.apply_raw(informer.info, body, field_manager=applied.manager, force=True)
         made = decode(answer, kind)
         now = informer.entry(obj.namespace, obj.name)  # the client has folded the answer into the cache
-        after = None if now is None else informer.bodies.in_memory(now)
-        if now is None or after is None or str(after.resource_version) != made.metadata.resource_version:
-            return made  # others were faster, and it is not known whether what they left is as wanted
+        if now is None:
+            return made
+        after = informer.bodies.in_memory(now)
+        if after is None or str(after.resource_version) != made.metadata.resource_version:
+            # others were faster: whether what they left is as wanted, the next run finds out
+            now = after = informer.bodies.parse(answer)
         applied.record(intent, after, answer, before=before)
         if entry is None or entry.resource_version != now.resource_version:
             if entry is not None and before is None:  # then metadata is what can be compared
