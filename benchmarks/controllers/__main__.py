@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.cache.stub import NotThere, stub, unpack
 from benchmarks.controllers.figures import add_figures
-from benchmarks.controllers.plan import Sizes, measure
+from benchmarks.controllers.plan import PARTS, Sizes, measure
 from benchmarks.controllers.report import Report
 
 _OUT = Path(__file__).parent.parent / "out" / "controllers.json"
@@ -20,7 +20,9 @@ _OUT = Path(__file__).parent.parent / "out" / "controllers.json"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.controllers")
     parser.add_argument("--quick", action="store_true", help="fewer objects, once: under 2 minutes")
-    sizes = Sizes.quick() if parser.parse_args().quick else Sizes()
+    parser.add_argument("--only", choices=PARTS, help="a part, whose figures are shown and not kept")
+    options = parser.parse_args()
+    sizes = Sizes.quick() if options.quick else Sizes()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers are stopped then, too
     try:
         program = unpack()
@@ -28,11 +30,12 @@ def main() -> int:
         print(missing)
         return 2
     with stub(program) as server:
-        measured = measure(program, server, sizes)
+        measured = measure(program, server, sizes, [options.only] if options.only else PARTS)
     report = Report(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     add_figures(report, measured, sizes)
     print(report.table())
-    report.write(_OUT)
+    if not options.only:
+        report.write(_OUT)
     return 0
 
 

@@ -20,6 +20,7 @@ def add_figures(report: Report, found: Measured, sizes: Sizes) -> None:
         _add_paces(report, found, place)
     _add_latency(report, found)
     _add_databases(report, found, sizes.databases)
+    report.figures = [each for each in report.figures if each.ours is not None or report.failures]
 
 
 def _add_queue(report: Report, found: Measured) -> None:

@@ -30,12 +30,13 @@ class Measures(NamedTuple):
 class Steps:
     """Times a run that begins now, and its steps."""
 
-    __slots__ = ("_began", "_measures", "_since", "_step")
+    __slots__ = ("_began", "_measures", "_now", "_since", "_step")
 
     def __init__(self, measures: Measures) -> None:
         self._measures = measures
         self._step: Step | None = None
-        self._began = self._since = asyncio.get_running_loop().time()
+        self._now = asyncio.get_running_loop().time
+        self._began = self._since = self._now()
 
     def begin(self, step: Step) -> None:
         """Ends the step before, and begins this one."""
@@ -56,7 +57,7 @@ class Steps:
 
     def _close(self) -> float:
         """Ends the step, if there is one; returns when that was."""
-        now = asyncio.get_running_loop().time()
+        now = self._now()
         if self._step is not None:
             self._measures.of_steps[self._step].observe(now - self._since)
             self._step = None

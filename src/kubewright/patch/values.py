@@ -24,8 +24,16 @@ def same(a: JSON, b: JSON) -> bool:
     if isinstance(a, str):
         return True
     if isinstance(a, dict | list):
-        return _encode(a) == _encode(b) or _same_inside(a, b)
+        first, second = _encode(a), _encode(b)
+        if first == second or not (_may_have_booleans(first) or _may_have_booleans(second)):
+            return True
+        return _same_inside(a, b)
     return isinstance(a, bool) == isinstance(b, bool)
+
+
+def _may_have_booleans(text: bytes) -> bool:
+    """Nothing else is equal in Python and is not the same."""
+    return b"true" in text or b"false" in text
 
 
 def _same_inside(a: JSON, b: JSON) -> bool:
