@@ -202,6 +202,7 @@ def owner_of_both() -> Operator:
         size = str(widget.spec.size)
         async with ctx.owned():
             applied = await ctx.apply(core_v1.ConfigMap(metadata=ObjectMeta(name="c"), data={"size": size}))
+            await ctx.apply(core_v1.ConfigMap(metadata=ObjectMeta(name="d"), data={"size": "any"}))
             if widget.spec.size < 10:
                 await ctx.apply(core_v1.Secret(metadata=ObjectMeta(name="s"), data={"a": "MQ=="}))
         widget.status.note = (applied.data or {}).get("size")
@@ -291,6 +292,7 @@ async def test_a_restart_over_what_is_as_it_should_be_reads_each_once_and_writes
     gets = sorted(str(sent.call) for sent in here.requests if sent.call.verb == "get")
     assert [each for each in gets if "configmaps" in each or "secrets" in each] == [
         "get configmaps default/c",
+        "get configmaps default/d",
         "get secrets default/s",
     ]
 
