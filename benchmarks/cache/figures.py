@@ -37,7 +37,7 @@ def add_figures(report: Report, results: Results, lengths: dict[str, int]) -> No
 def _following(report: Report, results: Results, kind: Resource, length: int) -> None:
     name = kind.plural
     listed, streamed, memory = (3, 6, 0.8) if kind is WIDGETS else (3.5, 7, 0.5)
-    index = "parsing: half, of which a third is the decoder; then store and delivery, and HTTP: a fifth each"
+    index = "parsing: half; then store and delivery, and HTTP"
     report.add(
         Figure(f"{name}: sync, LIST", "/s", (Goal("≥", listed, _GO), Goal("≥", 10, "official")), index),
         results.of("follow", kind, "objects_s", "list"),
