@@ -45,6 +45,8 @@ _PAGE = 500
 _WATCH_SECONDS = (120, 230)  # below the 240 s after which the commonest load balancers drop a silent connection
 _GRACE = 10.0
 _SHORT_WATCH = 1.0
+_UNWATCHED = 2.0
+"""Seconds without a watch for which a view still counts as live: the first pause after good times is shorter."""
 _INITIAL_SILENCE = 10.0
 """Seconds without a word after which a streaming list is taken for one whose end will not be told."""
 _INCOMPLETE = 2
@@ -129,6 +131,8 @@ class Reflector:
         self._incomplete = 0
         self._live_since: float | None = None
         self._doubtful = False
+        self._seems_live = False
+        """Whether that is what our state says."""
         self.version = 0
         """How far we have come."""
         self.heard_at: float | None = None
@@ -138,7 +142,10 @@ class Reflector:
     async def run(self) -> NoReturn:
         plan = Plan()
         while True:
-            await asyncio.sleep(plan.delay(self._rng))
+            delay = plan.delay(self._rng)
+            if delay > _UNWATCHED and self._seems_live:
+                self._trouble(Phase.BROKEN, f"watches keep breaking off: the next one is opened in {delay:.0f} s")
+            await asyncio.sleep(delay)
             self._current = not plan.list
             self._live_since = None
             outcome = await self._turn(plan)
@@ -184,6 +191,7 @@ class Reflector:
         return f"the server does not know {what}: {remedy}"
 
     def _trouble(self, phase: Phase, reason: str) -> None:
+        self._seems_live = False
         self._sink.turn(InformerState(phase, reason))
 
     # lists in pages
@@ -377,6 +385,7 @@ class Reflector:
 
     def _live(self) -> None:
         self._live_since = self._clock.monotonic()
+        self._seems_live = True
         self._sink.turn(InformerState(Phase.SYNCED))
 
     def _heard(self) -> None:

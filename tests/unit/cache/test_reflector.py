@@ -321,6 +321,28 @@ def test_a_server_that_ends_each_watch_at_once_is_not_hammered(
     run(main())
 
 
+def test_what_is_watched_again_only_later_is_not_live_meanwhile(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        async with world.running():
+            for _ in range(5):  # so that the next pause is long
+                world.server.end_watches(TransportError("connection reset", may_be_applied=False))
+                await asyncio.sleep(35)
+            assert informer.live
+            world.server.compact()
+            world.server.end_watches(TransportError("connection reset", may_be_applied=False))
+            await asyncio.sleep(3)
+            assert not world.server.watching
+            assert not informer.live
+            assert "watches keep breaking off" in informer.health.reason
+            await asyncio.sleep(40)
+            assert informer.live
+
+    run(main())
+
+
 def test_a_server_that_expires_each_version_at_once_is_not_hammered(
     run: RunVirtually, world: World, widget: type[Widget]
 ) -> None:

@@ -196,7 +196,7 @@ def test_a_list_that_breaks_off_is_begun_anew_and_after_some_in_pages(
             for _ in range(20):
                 await asyncio.sleep(0.2)
                 world.server.end_watches()
-            await asyncio.sleep(5)
+            await asyncio.sleep(40)
             assert informer.live
             assert len(world.server.calls("stream")) == 2
             assert len(world.server.calls("list")) == 1
