@@ -139,8 +139,12 @@ def resource(
     """Declares a class as a kind of the API: ``@resource("apps.example.com/v1alpha1", short_names=["db"])``.
 
     The kind is the class name unless given; the plural follows English rules unless given. A class with a ``status``
-    field has the status subresource. Raises ValueError where a name would be refused by the API server.
+    field has the status subresource. Raises ValueError where a name would be refused by the API server, and TypeError
+    for a decorator without its arguments.
     """
+    if not isinstance(api_version, str):
+        what = getattr(api_version, "__name__", repr(api_version))
+        raise TypeError(f'@resource of {what} lacks its arguments: write @resource("group.example.com/v1")')
     group, _, version = api_version.rpartition("/")
 
     def declare(cls: type[R]) -> type[R]:

@@ -46,7 +46,11 @@ def load_operator(target: str) -> Loaded:
     operator = getattr(module, attribute)
     if not isinstance(operator, Operator):
         raise Failure(f"{target} is a {type(operator).__name__}, not a kubewright.Operator", exit_code=2)
-    if not operator.controllers:
+    try:
+        controllers = operator.controllers
+    except ValueError as error:
+        raise Failure(str(error)) from error
+    if not controllers:
         raise Failure(f"operator {operator.name} has no controller: add one with @{attribute}.controller(Kind)")
     return Loaded(operator, f"{name}:{attribute}")
 

@@ -60,6 +60,8 @@ def apply_markers(schema: Schema, markers: Iterable[Any]) -> None:
     """
     both: list[Schema] = []
     for marker in markers:
+        if isinstance(marker, type) and issubclass(marker, Marker):
+            raise ValueError(f"{marker.__name__} is a marker's class: write {marker.__name__}(…)")  # noqa: TRY004 - as for what else is misplaced
         if not isinstance(marker, Marker) or isinstance(marker, Required | Optional):
             continue
         _check(marker, schema)

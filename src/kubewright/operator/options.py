@@ -100,9 +100,7 @@ def kinds_of(kinds: object, *, argument: str) -> tuple[type[Resource], ...]:
     found = _listed(kinds, argument, "kinds", "[Deployment]")
     for kind in found:
         if not (inspect.isclass(kind) and issubclass(kind, Resource)):
-            raise TypeError(
-                f"{argument}: {kind!r} is no kind: give classes of resources, such as {argument}=[Deployment]"
-            )
+            raise TypeError(f"{argument}: {kind!r} is no kind: give classes of resources, such as Deployment")
         try:
             resource_info(kind)
         except TypeError as error:

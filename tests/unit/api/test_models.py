@@ -141,6 +141,16 @@ def test_a_subclass_does_not_pass_for_its_parents_kind() -> None:
         resource_info(Special)
 
 
+def test_a_decorator_without_its_arguments_says_so() -> None:
+    with pytest.raises(
+        TypeError, match=r'@resource of Bare lacks its arguments: write @resource\("group.example.com/v1"\)'
+    ):
+
+        @resource  # type: ignore[arg-type]  # what is tested
+        class Bare(Resource):
+            pass
+
+
 def test_the_decorator_derives_names() -> None:
     info = resource_info(Widget)
     assert (info.plural, info.singular, info.api_version, info.qualified_plural) == (

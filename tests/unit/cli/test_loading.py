@@ -70,6 +70,16 @@ def test_the_other_operator_is_named_when_the_attribute_is_wrong(tmp_path: Path)
     assert error.exit_code == 2
 
 
+FINALIZER_ALONE = """
+from kubewright import Operator, Resource, resource
+@resource("example.com/v1")
+class Thing(Resource): ...
+operator = Operator("x")
+@operator.finalizer(Thing, name="example.com/x")
+async def clean(thing, ctx): ...
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -80,6 +90,7 @@ def test_the_other_operator_is_named_when_the_attribute_is_wrong(tmp_path: Path)
         ("raise ValueError('two\\nlines')\n", "broken_file.py:1: ValueError: two lines"),
         ("operator = 3\n", "is a int, not a kubewright.Operator"),
         ("from kubewright import Operator\noperator = Operator('x')\n", "operator x has no controller"),
+        (FINALIZER_ALONE, "Thing has a finalizer but no controller in operator x that could run it: register one"),
     ],
 )
 def test_what_is_wrong_with_the_file_is_said_in_one_line(tmp_path: Path, source: str, said: str) -> None:

@@ -61,6 +61,10 @@ class Keyed(Model):
     value: dict[int, str]
 
 
+class Uncalled(Model):
+    value: Annotated[int, Minimum]
+
+
 class Embedding(Model):
     value: Thing
 
@@ -146,6 +150,7 @@ def test_types_of_kubernetes_own_can_be_used() -> None:
         (Misplaced, "Misplaced.name: Minimum is for values of type integer or number, not for string"),
         (Mixed, "Mixed.value: a field has one type, not int | list[str]; use IntOrString, or JSON for anything"),
         (MixedLiteral, "MixedLiteral.value: the members of a Literal are all strings, all integers or all booleans"),
+        (Uncalled, "Uncalled.value: Minimum is a marker's class: write Minimum(…)"),
         (Keyed, "Keyed.value: the keys of a JSON object are strings, not int"),
         (Embedding, "Embedding.value: Thing is a kind of its own: refer to the object by its name"),
         (Unknown, "Unknown.value: no schema for set[str]; use Model, list, dict[str, …], Literal or a scalar"),

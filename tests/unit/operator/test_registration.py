@@ -91,7 +91,9 @@ def test_a_reconciler_of_another_form_is_refused(options: dict[str, Any], reconc
 
 
 def test_a_kind_is_a_class_that_was_declared() -> None:
-    with pytest.raises(TypeError, match="the first argument: 'Thing' is no kind"):
+    with pytest.raises(
+        TypeError, match="the first argument: 'Thing' is no kind: give classes of resources, such as Deployment$"
+    ):
         Operator("things").controller("Thing")  # type: ignore[call-overload]  # what is tested
     with pytest.raises(TypeError, match="the first argument: .*Undeclared is no resource"):
         Operator("things").finalizer(Undeclared, name="example.com/x")
