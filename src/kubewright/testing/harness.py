@@ -180,7 +180,10 @@ class Harness:
         await Settling(process, self._activity, self._traffic, self.log, self.trace).settle(quiet=quiet, within=within)
 
     async def advance(self, **parts: float) -> None:
-        """Lets time pass: ``await here.advance(hours=10)``, with the words of `timedelta`. Raises `NeedsVirtualTime`."""
+        """Lets time pass: ``await here.advance(hours=10)``, with the words of `timedelta`.
+
+        An operator that neither `settle` nor `start` has put to work stays idle. Raises `NeedsVirtualTime`.
+        """
         if not self.virtual:
             raise NeedsVirtualTime(
                 "this test lets time pass, and this cluster's time is the real one: mark it @pytest.mark.virtual_time, "
