@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kubewright import Context, NotFound, ObjectMeta, Operator
 from kubewright.api import AlreadyOwned, OwnerReference
 from kubewright.kinds import core_v1, events_v1
 from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.operator.working import Gadget, World, config_map, try_out
+
+pytestmark = pytest.mark.servers("embedded", "1.36")  # 1.20 is not the truth about server-side apply
 
 
 async def events(here: World) -> list[events_v1.Event]:

@@ -11,6 +11,8 @@ from kubewright.kinds import core_v1
 from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.operator.working import Gadget, World, Zone, config_map, gone, try_out
 
+pytestmark = pytest.mark.servers("embedded", "1.36")  # 1.20 is not the truth about server-side apply
+
 
 def test_what_is_no_longer_in_the_complete_set_goes_and_nothing_else(server: Server, namespace: str) -> None:
     operator = Operator("gadgets")

@@ -11,6 +11,8 @@ from kubewright.kinds import apps_v1, core_v1
 from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.operator.working import Gadget, World, config_map, try_out
 
+pytestmark = pytest.mark.servers("embedded", "1.36")  # 1.20 is not the truth about server-side apply
+
 
 def service(name: str) -> core_v1.Service:
     """Two list maps of which one has a key that the server fills in."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kubewright import Condition, Context, ObjectMeta, Operator, Requeue, TerminalError
 from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.operator.working import Gadget, GadgetSpec, World, try_out
+
+pytestmark = pytest.mark.servers("embedded", "1.36")  # 1.20 is not the truth about server-side apply
 
 
 def status_writes(lines: list[str]) -> int:
