@@ -20,37 +20,38 @@ from kubewright.patch.values import same
 __all__ = ["Additions", "holds", "partners"]
 
 _KEPT = 1000
-_Path: TypeAlias = tuple[str, ...]
+_Equal: TypeAlias = Callable[[JSON, JSON, str], bool]
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-def holds(
-    live: JSON, wanted: JSON, shape: Shape, *, equal: Callable[[JSON, JSON, _Path], bool], path: _Path = ()
-) -> bool:
+def holds(live: JSON, wanted: JSON, shape: Shape, equal: _Equal, field: str = "") -> bool:
     """Whether ``live`` has all that ``wanted`` says; in keyed lists and sets there may be more.
 
-    ``equal`` compares single values and units, and is told where they are.
+    ``equal`` compares single values and units, and is told which ``field`` they are of.
     """
     if isinstance(live, dict) and isinstance(wanted, dict) and shape.map_type != "atomic":
-        return all(
-            key in live and holds(live[key], value, shape.child(key), equal=equal, path=(*path, key))
-            for key, value in wanted.items()
-        )
+        for key, value in wanted.items():
+            if key not in live:
+                return False
+            known = live[key]
+            if type(known) is str and type(value) is str and known == value:
+                continue  # most of an object
+            if not holds(known, value, shape.child(key), equal, key):
+                return False
+        return True
     if isinstance(live, list) and isinstance(wanted, list) and shape.list_type != "atomic":
         found = partners(live, wanted, shape)
         if found is None or found != sorted(found):  # an apply may bring them into its own order
             return False
-        return all(
-            holds(live[index], item, shape.items, equal=equal, path=path)
-            for index, item in zip(found, wanted, strict=True)
-        )
-    return equal(live, wanted, path)
+        items = shape.items
+        return all(holds(live[index], item, items, equal, field) for index, item in zip(found, wanted, strict=True))
+    return equal(live, wanted, field)
 
 
 class Additions:
     """What a server was seen to add to the units of one kind.
 
-    Assumptions: what is added follows from the value and its place. Where an admission webhook makes it depend on more,
+    Assumptions: what is added follows from the value and its field. Where an admission webhook makes it depend on more,
     an object to which an earlier version of the operator had applied just that keeps it until it next changes.
     """
 
@@ -60,24 +61,24 @@ class Additions:
     def learn(self, live: JSON, wanted: JSON, shape: Shape) -> None:
         """``live`` is the answer to an apply of ``wanted``."""
 
-        def note(one: JSON, other: JSON, path: _Path) -> bool:
+        def note(one: JSON, other: JSON, field: str) -> bool:
             if not same(one, other) and _adds(one, other):
-                self._seen[_mark(one, other, path)] = None
+                self._seen[_mark(one, other, field)] = None
             return True
 
-        holds(live, wanted, shape, equal=note)
+        holds(live, wanted, shape, note)
         while len(self._seen) > _KEPT:
             del self._seen[next(iter(self._seen))]
 
-    def equal(self, live: JSON, wanted: JSON, path: _Path) -> bool:
+    def equal(self, live: JSON, wanted: JSON, field: str) -> bool:
         """For `holds`: whether they are the same but for what the server was seen to add there to that very value."""
         return same(live, wanted) or (
-            bool(self._seen) and _adds(live, wanted) and _mark(live, wanted, path) in self._seen
+            bool(self._seen) and _adds(live, wanted) and _mark(live, wanted, field) in self._seen
         )
 
 
-def _mark(live: JSON, wanted: JSON, path: _Path) -> bytes:
-    return blake2b(_encode([path, wanted, live]), digest_size=16).digest()
+def _mark(live: JSON, wanted: JSON, field: str) -> bytes:
+    return blake2b(_encode([field, wanted, live]), digest_size=16).digest()
 
 
 def _adds(live: JSON, wanted: JSON) -> bool:
@@ -93,6 +94,8 @@ def partners(live: list[JSON], wanted: list[JSON], shape: Shape) -> list[int] | 
     """Where ``live`` has each item of ``wanted``; None where it lacks one."""
     if shape.list_type == "set":
         return [live.index(item) for item in wanted] if all(item in live for item in wanted) else None
+    if len(live) == len(wanted) == 1:  # the commonest
+        return [0] if _keys(live[0], shape) == _keys(wanted[0], shape) else None
     places = {_keys(item, shape): index for index, item in enumerate(live)}
     found = [places.get(_keys(item, shape)) for item in wanted]
     return None if None in found else [index for index in found if index is not None]

@@ -40,7 +40,8 @@ class _Applied(Struct):
     uid: str
     owned: bytes | None
     values: tuple[bytes, ...]
-    """Of the answer; and those that an apply of this intent overwrote although our manager owned them."""
+    """Of the answer; and those that an apply of this intent overwrote although our manager owned them. None where no
+    apply was needed."""
     version: int
     """The resource version that was last found to be as it should be."""
 
@@ -84,13 +85,16 @@ class AppliedIntents:
 
     def is_settled(self, intent: Intent, entry: Entry) -> bool:
         known = self._applied.get(intent.key)
+        first = known is None
         if known is not None and known.intent == intent.digest and known.uid == entry.uid:
             if known.version == entry.resource_version:
                 return True
-            if known.owned == entry.owned_by(self.manager) and self._values(entry.raw, intent) in known.values:
+            first = not known.values
+            owned = not first and known.owned == entry.owned_by(self.manager)
+            if owned and self._values(entry.raw, intent) in known.values:
                 known.version = entry.resource_version
                 return True
-        return self._is_as_wanted(intent, entry, first=known is None)
+        return self._is_as_wanted(intent, entry, first=first)
 
     def may_be_settled(self, intent: Intent, entry: Entry) -> bool:
         """False where the metadata alone tells that it is not; else `is_settled` needs the whole object."""
@@ -103,18 +107,19 @@ class AppliedIntents:
     def _is_as_wanted(self, intent: Intent, entry: Entry, *, first: bool) -> bool:
         """Without having applied it: as after a start, or when somebody set back what they had changed.
 
-        Only at the ``first`` sight is what the server adds to other objects told from what an intent had before.
+        ``first``: this intent, and no other for the object, was never applied; only then what the server adds to other
+        objects can't be what an intent had before.
         """
         owned = entry.owned_by(self.manager)
         learnt = self._shapes[intent.key[0]]
         if owned is None or learnt.digest(intent.body) != owned:
             return False
         equal = self._additions[intent.key[0]].equal if first else lambda one, other, _: same(one, other)
-        if not holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape, equal=equal):
+        if not holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape, equal):
             if first:
                 self._unclear.add(intent.key)
             return False
-        self._remember(intent, entry, self._values(entry.raw, intent))
+        self._remember(intent, entry)  # without values, which take as long again; there is nothing to tell them from
         return True
 
     def wants_to_learn(self, intent: Intent, entry: Entry) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from kubewright.devcluster.builtin.ip_families import allocate_families, inherit_families
@@ -18,21 +18,23 @@ _NODE_PORTS = range(30000, 32768)
 _WITH_NODE_PORTS = frozenset({"NodePort", "LoadBalancer"})
 
 
-def allocate(service: Json, others: Iterable[Json], rng: random.Random, *, address: bool = True) -> None:
-    """Gives a Service what it needs and does not have: a cluster address (unless told not to), node ports."""
+def allocate(service: Json, others: Callable[[], Iterable[Json]], rng: random.Random, *, address: bool = True) -> None:
+    """Gives a Service what it needs and does not have: a cluster address (unless told not to), node ports.
+
+    ``others`` finds all other Services, which takes longer the more there are; so it is asked for only where it counts.
+    """
     spec = service["spec"]
-    others = list(others)
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
     elif spec.get("clusterIPs") and not spec.get("clusterIP"):
         spec["clusterIP"] = spec["clusterIPs"][0]
     allocate_families(spec)
     if address and spec.get("type") != "ExternalName" and not spec.get("clusterIP"):
-        taken = {address for other in others for address in (other.get("spec") or {}).get("clusterIPs") or ()}
+        taken = {address for other in others() for address in (other.get("spec") or {}).get("clusterIPs") or ()}
         spec["clusterIP"] = _address(taken, rng)
         spec["clusterIPs"] = [spec["clusterIP"]]
     if spec.get("type") in _WITH_NODE_PORTS:
-        used = {port.get("nodePort") for other in others for port in (other.get("spec") or {}).get("ports") or ()}
+        used = {port.get("nodePort") for other in others() for port in (other.get("spec") or {}).get("ports") or ()}
         for port in spec.get("ports") or ():
             if not port.get("nodePort"):
                 port["nodePort"] = _node_port(used, rng)

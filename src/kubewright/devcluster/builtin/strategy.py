@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -91,7 +91,7 @@ class BuiltinStrategy:
             fresh.setdefault("metadata", {})["generation"] = 1
         lifecycle.born(self._group, self._kind, fresh)
         if self._key == ("", "Service"):
-            allocation.allocate(fresh, around.objects(GroupResource("", "services")), around.rng)
+            allocation.allocate(fresh, lambda: around.objects(GroupResource("", "services")), around.rng)
         elif self._key == ("", "PersistentVolumeClaim"):
             lifecycle.choose_storage_class(fresh, around.objects(GroupResource("storage.k8s.io", "storageclasses")))
         return self._filled_in(fresh)
@@ -113,11 +113,12 @@ class BuiltinStrategy:
                 fresh["spec"] = deepcopy(old.get("spec", {}))
             case ("", "Service"):
                 allocation.inherit(fresh, old)
-                others = [
-                    each
-                    for each in around.objects(GroupResource("", "services"))
-                    if each["metadata"].get("uid") != old["metadata"].get("uid")
-                ]
+                uid = old["metadata"].get("uid")
+
+                def others() -> Iterator[Object]:
+                    services = around.objects(GroupResource("", "services"))
+                    return (each for each in services if each["metadata"].get("uid") != uid)
+
                 allocation.allocate(fresh, others, around.rng, address="clusterIP" not in (old.get("spec") or {}))
             case ("", "Pod"):
                 lifecycle.tolerate(fresh["spec"])
