@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import time
@@ -63,6 +64,7 @@ class _Operator:
         """When the last StatefulSet of each name was written."""
         self._wanted = ""
         self._seen = asyncio.Event()
+        gc.freeze()  # as `kubewright run` does
         self.task = asyncio.create_task(self.manager.run())
 
     def _written(self, info: ResourceInfo, raw: bytes) -> None:

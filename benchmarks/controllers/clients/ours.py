@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import msgspec
 
 from benchmarks.cache.resources import SENT
@@ -73,4 +75,6 @@ class Kubewright:
         await self._run(operator)
 
     async def _run(self, operator: Operator[object]) -> None:
-        await Manager(operator, self._client, log=new_log("json"), metrics=Metrics()).run()
+        manager = Manager(operator, self._client, log=new_log("json"), metrics=Metrics())
+        gc.freeze()  # as `kubewright run` does
+        await manager.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import random
 import sys
@@ -132,6 +133,7 @@ async def _work(process: _Process, stop: asyncio.Event, signals: Signals) -> Non
         if not await _unless(stop, _greet(client, process.config, process.log)):
             return
         manager = _manager(process, client, metrics, clock, rng)
+        gc.freeze()  # what is loaded stays, so looking through it for garbage is in vain
         async with _beside(_stop(manager, stop)):
             try:
                 await manager.run()
