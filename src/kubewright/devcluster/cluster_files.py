@@ -68,11 +68,18 @@ class ClusterFiles:
 
     def prepare(self) -> None:
         """Makes the directories. Raises `ClusterError` where that is not allowed."""
-        try:
+        with self.written():
             private_directory(self.home)
             private_directory(self.credentials)
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """A block in which files of this home are written: where one can't be, it raises `ClusterError`."""
+        try:
+            yield
         except OSError as error:
-            message = f"can't use {self.home} for the cluster's state: {error.strerror}; set KUBEWRIGHT_HOME to another"
+            why = error.strerror or str(error)
+            message = f"can't use {self.home} for the cluster's state: {why}; set KUBEWRIGHT_HOME to another"
             raise ClusterError(message) from error
 
     def new_log(self) -> BinaryIO:

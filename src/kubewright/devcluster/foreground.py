@@ -6,7 +6,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 from kubewright.api import Clock, SystemClock
@@ -30,15 +30,22 @@ async def serve_foreground(
     clock: Clock | None = None,
     log: Log | None = None,
 ) -> None:
-    """Runs a cluster until SIGINT or SIGTERM; ``ready`` is called once it listens and its kubeconfig is written."""
+    """Runs a cluster until SIGINT or SIGTERM; ``ready`` is called once it listens and its kubeconfig is written.
+
+    Raises `ClusterError` where another cluster has the home, or its files can't be written.
+    """
     files = ClusterFiles(home)
     files.prepare()
     clock = clock or SystemClock()
-    with files.held(pause=lambda: time.sleep(_POLL_SECONDS)), _signals() as stopped:
-        async with _cluster(files, options or ClusterOptions(), clock, log or null_log()) as cluster:
+    async with AsyncExitStack() as stack:
+        with files.written():
+            stack.enter_context(files.held(pause=lambda: time.sleep(_POLL_SECONDS)))
+            stopped = stack.enter_context(_signals())
+            cluster = _cluster(files, options or ClusterOptions(), clock, log or null_log())
+            await stack.enter_async_context(cluster)
             files.announce(cluster.server_url, clock.now())
-            ready(files.status())
-            await stopped.wait()
+        ready(files.status())
+        await stopped.wait()
 
 
 def _cluster(files: ClusterFiles, options: ClusterOptions, clock: Clock, log: Log) -> DevCluster:

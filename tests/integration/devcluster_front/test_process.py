@@ -94,6 +94,13 @@ def test_a_home_that_can_not_be_used_is_told(tmp_path: Path) -> None:
         start_background(tmp_path / "file" / "home")
 
 
+def test_a_file_that_can_not_be_written_is_told_by_the_starter(home: Path) -> None:
+    (home / "kubeconfig").mkdir(parents=True)  # as on a full disk, the log may have no room for the reason
+    with pytest.raises(ClusterError, match=f"can't use {home} for the cluster's state: Is a directory; set KUBEWRIGHT"):
+        start_background(home)
+    wait_until_stopped(home)
+
+
 async def test_the_foreground_cluster_says_when_it_is_ready_and_ends_with_a_signal(home: Path) -> None:
     seen: list[ClusterStatus] = []
 
