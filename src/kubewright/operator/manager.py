@@ -137,7 +137,7 @@ class Manager:
             needs(self.operator.controllers),
             operator=self.operator.name,
             namespaces=self.namespaces,
-            lease_namespace=None if self.election is None else self.election.namespace,
+            lease=None if self.election is None else (self.election.namespace, self.election.name),
             target=target,
             optional=[EVENTS, *optional],
             in_trouble=lambda: any(controller.queue.failing for controller in self.controllers),

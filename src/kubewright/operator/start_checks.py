@@ -21,7 +21,7 @@ from kubewright.cache import Cache, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.client.discovery import UnknownKind
 from kubewright.kinds import authentication_v1, authorization_v1
-from kubewright.operator.access import LEASES, Need, lease_need
+from kubewright.operator.access import Need, lease_need
 from kubewright.operator.health import Check
 from kubewright.operator.remedies import Missing, grants, installs
 from kubewright.telemetry import Log
@@ -61,23 +61,23 @@ class StartChecks:
         *,
         operator: str,
         namespaces: Sequence[str] | None = None,
-        lease_namespace: str | None = None,
+        lease: tuple[str, str] | None = None,
         target: str | None = None,
         optional: Sequence[ResourceInfo] = (),
         in_trouble: Callable[[], bool] = lambda: False,
         rng: random.Random,
         log: Log,
     ) -> None:
-        """``lease_namespace`` is where leader election has its Lease, None without it. ``target`` is the operator as the
-        command line names it, for remedies; ``optional`` kinds may be missing. ``in_trouble`` says
+        """``lease`` is namespace and name of the one by which leaders are elected, None without election. ``target`` is
+        the operator as the command line names it, for remedies; ``optional`` kinds may be missing. ``in_trouble`` says
         that something fails, perhaps for want of a permission: then it looks sooner.
         """
         self._client = client
         self._cache = cache
-        self._needs = [*needs] if lease_namespace is None else [*needs, lease_need()]
+        self._lease, self._lease_need = lease, lease_need()
+        self._needs = [*needs] if lease is None else [*needs, self._lease_need]
         self._operator = operator
         self._namespaces = namespaces
-        self._lease_namespace = lease_namespace
         self._target = target
         self._optional = frozenset(info.gvk for info in optional)
         self._in_trouble = in_trouble
@@ -188,9 +188,13 @@ class StartChecks:
         ]
 
     def _where(self, need: Need) -> Sequence[str | None]:
-        if need.info == LEASES:
-            return [self._lease_namespace]
+        if self._lease is not None and need is self._lease_need:
+            return [self._lease[0]]
         return [None] if self._namespaces is None or not need.info.namespaced else self._namespaces
+
+    def _name(self, need: Need, verb: str) -> str | None:
+        """Of the one object that is needed: a careful role names the Lease. What is created has no name for RBAC yet."""
+        return self._lease[1] if self._lease is not None and need is self._lease_need and verb != "create" else None
 
     async def _may(self, need: Need, verb: str, namespace: str | None) -> bool:
         attributes = authorization_v1.ResourceAttributes(
@@ -200,6 +204,7 @@ class StartChecks:
             subresource=need.subresource or None,
             verb=verb,
             namespace=namespace,
+            name=self._name(need, verb),
         )
         review = authorization_v1.SelfSubjectAccessReview(
             spec=authorization_v1.SelfSubjectAccessReviewSpec(resource_attributes=attributes)

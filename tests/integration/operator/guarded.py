@@ -22,6 +22,8 @@ class GuardedTransport:
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
         self.forbidden: set[tuple[str, str]] = set()
+        self.named: dict[tuple[str, str], str] = {}
+        """What is allowed only for the object of that name, as by a role's ``resourceNames``."""
         self.silent = False
         """Open watches say nothing any more, as when a firewall forgot them, and new ones are not reached."""
         self.reviews = 0
@@ -45,7 +47,9 @@ class GuardedTransport:
         asked = review["spec"]["resourceAttributes"]
         resource = asked["resource"] + (f"/{asked['subresource']}" if asked.get("subresource") else "")
         body = msgspec.json.decode(answer.body)
-        body["status"] = {"allowed": (asked["verb"], resource) not in self.forbidden}
+        asked_for = asked["verb"], resource
+        fits = self.named.get(asked_for) in {None, asked.get("name")}
+        body["status"] = {"allowed": fits and asked_for not in self.forbidden}
         return replace(answer, body=msgspec.json.encode(body))
 
     def _forbids(self, call: Call) -> bool:

@@ -199,6 +199,18 @@ def test_an_operator_of_certain_namespaces_is_told_what_it_lacks_in_each() -> No
     run_in_virtual_time(main)
 
 
+def test_a_role_that_names_the_lease_is_enough_for_it() -> None:
+    async def main() -> None:
+        async with world(things(), lease=True) as here, running(here):
+            here.guard.named = {("get", "leases"): "things", ("patch", "leases"): "things"}
+            await here.until_ready(within=5)
+            here.guard.named = {("get", "leases"): "another", ("create", "leases"): "things"}
+            await asyncio.sleep(400)
+            assert "not allowed: create,get of leases.coordination.k8s.io in namespace default" in (here.ready() or "")
+
+    run_in_virtual_time(main)
+
+
 def test_a_permission_that_is_taken_away_is_noticed() -> None:
     async def main() -> None:
         async with world(things()) as here, running(here):
