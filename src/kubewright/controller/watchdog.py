@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import selectors
 import sys
 import threading
 import time
@@ -53,6 +54,7 @@ class LoopWatchdog:
 
     Blocks from 0.15 s on are noticed for sure, from 0.1 s on mostly. Not for loops in virtual time, whose clock stands
     still while code runs. Code that holds the interpreter's lock is noticed when it lets go, without its stack.
+    A loop that waits for events and gets no turn is nobody's doing here: the machine is busy, or was suspended.
     """
 
     def __init__(self, running: Iterable[RunningTasks], log: Log, *, limit: float = _LIMIT) -> None:
@@ -88,12 +90,14 @@ class LoopWatchdog:
             frame = sys._current_frames().get(ident)
             task = asyncio.current_task(loop)
             running = next((found for tasks in self._running if (found := tasks.of(task)) is not None), None)
+            idle = frame is not None and task is None and frame.f_code.co_filename == selectors.__file__
             stack = None if frame is None or sign.is_set() else _Stack.of(frame)
             del frame
             over = sign.wait(_LONGEST)
             if ended.is_set():
                 return
-            self._tell(running, stack, time.monotonic() - asked)
+            if not idle:
+                self._tell(running, stack, time.monotonic() - asked)
             while not over and not ended.is_set():
                 over = sign.wait(1.0)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from typing import Any
 
 from kubewright.controller.request import Request
 from kubewright.controller.watchdog import LoopWatchdog, RunningTasks
@@ -48,6 +50,29 @@ def test_a_blocked_loop_is_told_of_with_controller_key_and_stack() -> None:
     assert "in blocking_call" in str(line["at"])
     assert "time.sleep(0.4)" in str(line["stack"])
     assert 0.2 < float(str(line["seconds"])) < 2
+
+
+class Starved(asyncio.SelectorEventLoop):
+    """Hears late of what other threads ask it for, as a loop does whose process gets no turn."""
+
+    def call_soon_threadsafe(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # any of its forms
+        late = threading.Timer(0.3, super().call_soon_threadsafe, args, kwargs)
+        late.daemon = True
+        late.start()
+
+
+def test_a_loop_that_waits_for_events_is_not_to_blame_for_a_busy_machine() -> None:
+    log = Lines()
+
+    async def main() -> None:
+        watching = asyncio.create_task(LoopWatchdog([], log).run())
+        await asyncio.sleep(0.8)
+        watching.cancel()
+        await asyncio.sleep(0.4)
+
+    with asyncio.Runner(loop_factory=Starved) as runner:
+        runner.run(main())
+    assert log.lines == []
 
 
 def test_what_waits_or_works_in_small_steps_is_not() -> None:
