@@ -110,6 +110,40 @@ def test_a_failing_object_is_reported_once_for_each_try_and_disturbs_no_other(
         eventually(growing)
 
 
+def test_what_code_logs_by_other_means_is_in_the_same_log_with_its_run(
+    cluster: Cluster, crd: Path, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    del crd
+    file = tmp_path / "talking.py"
+    file.write_text(
+        "import logging, warnings\n"
+        "from database_operator.api.v1alpha1 import Database\n"
+        "from kubewright import BlockingContext, Operator\n"
+        "operator = Operator('talking')\n"
+        "@operator.controller(Database, threads=True)\n"
+        "def reconcile(db: Database, ctx: BlockingContext) -> None:\n"
+        "    logging.getLogger('library').info('asked with Bearer abcdefgh12345678')\n"
+        "    warnings.warn('old ways')\n"
+    )
+    with Operator(cluster, file, tmp_path / "talking.log") as operator:
+        kubectl.run("apply", "-f", str(SAMPLE))
+
+        def told() -> None:
+            said, warned = operator.said("asked with Bearer"), operator.said("UserWarning: old ways")
+            assert said
+            assert warned
+            for line in (said[0], warned[0]):
+                assert (line["controller"], line["name"]) == ("database", "my-postgres")
+                assert line["reconcile_id"]
+            assert (said[0]["logger"], said[0]["level"], warned[0]["level"]) == ("library", "info", "warning")
+            assert said[0]["msg"] == "asked with Bearer …"
+
+        eventually(told)
+        assert operator.stop() == 0
+        for line in (tmp_path / "talking.log").read_text().splitlines():
+            json.loads(line)
+
+
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*KUBEWRIGHT, "run", *arguments],

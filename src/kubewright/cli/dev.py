@@ -26,7 +26,8 @@ from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.devcluster.errors import ClusterError
 from kubewright.kinds import apiextensions_v1
 from kubewright.operator import Manager, Operator
-from kubewright.telemetry import Log, new_log
+from kubewright.telemetry import Log, LogLevel, new_log
+from kubewright.telemetry.standard_logging import heard_by
 
 __all__ = ["command"]
 
@@ -62,9 +63,12 @@ def command(target: str, files: tuple[Path, ...], once: bool, timeout: float, po
     """
     operator = load_operator(target).operator
     wanted = read_manifests(files, operator.scheme)
-    session = _Session(operator, wanted, log=new_log("console", level=log_level))
+    level = LogLevel(log_level)
+    log = new_log("console", level=level)
+    session = _Session(operator, wanted, log=log)
     try:
-        asyncio.run(session.run(port=port, timeout=timeout if once else None))
+        with heard_by(log, level):
+            asyncio.run(session.run(port=port, timeout=timeout if once else None))
     except ClusterError as error:
         raise Failure(str(error)) from error
 

@@ -30,6 +30,7 @@ from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed, 
 from kubewright.operator.lifecycle import LAST_SECONDS
 from kubewright.telemetry import Log, Metrics, new_log, null_metrics
 from kubewright.telemetry.logs import LogLevel
+from kubewright.telemetry.standard_logging import heard_by
 
 if TYPE_CHECKING:
     from kubewright.operator.election import LeaderElection
@@ -110,7 +111,10 @@ async def _run(process: _Process) -> int:
     level_file = process.settings.log_level_file
     reload = LogLevelFile(Path(level_file), process.level, process.log) if level_file else None
     within = process.settings.stop_within + _ENDED_WITHIN
-    with stop_on_signals(stop.set, within=within, reload=reload.reload if reload else _nothing) as signals:
+    with (
+        heard_by(process.log, process.level),
+        stop_on_signals(stop.set, within=within, reload=reload.reload if reload else _nothing) as signals,
+    ):
         try:
             async with AsyncExitStack() as beside:
                 if reload is not None:

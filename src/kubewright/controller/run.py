@@ -41,6 +41,7 @@ from kubewright.controller.status import StatusWriter, has_conditions
 from kubewright.controller.steps import Steps
 from kubewright.controller.storms import changed_fields
 from kubewright.telemetry import Log, shown
+from kubewright.telemetry.standard_logging import RUN_LOG
 
 __all__ = ["Run"]
 
@@ -68,9 +69,11 @@ class Run(Generic[R]):
         env = self._env
         start = Start(request, log, reconcile_id, attempt, steps, env.causes.take(request))
         task = env.running.enter(request)
+        said_before = RUN_LOG.set(log)
         try:
             result = await self._reconcile(start)
         finally:
+            RUN_LOG.reset(said_before)
             env.running.leave(task)
         if start.writes:
             self._look_for_a_storm(start)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
@@ -40,6 +41,7 @@ class LogLevel:
     """What is written: lines of this level and graver ones. Logs that were made with it follow its changes."""
 
     def __init__(self, name: str = "info") -> None:
+        self._followers: list[Callable[[int], object]] = []
         self.set(name)
 
     def set(self, name: str) -> None:
@@ -48,6 +50,18 @@ class LogLevel:
         if number is None:
             raise ValueError(f"unknown log level {name!r}: use debug, info, warning or error")
         self.name, self.number = name, number
+        for told in self._followers:
+            told(number)
+
+    @contextmanager
+    def told_to(self, follower: Callable[[int], object]) -> Iterator[None]:
+        """While in the block, ``follower`` is told the number, and each new one."""
+        follower(self.number)
+        self._followers.append(follower)
+        try:
+            yield
+        finally:
+            self._followers.remove(follower)
 
 
 def new_log(format: LogFormat, *, level: str | LogLevel = "info", stream: TextIO | None = None) -> Log:  # noqa: A002 - as in --log-format
