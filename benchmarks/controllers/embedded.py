@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from benchmarks.controllers.processes import processor_seconds
+from benchmarks.controllers.processes import Failed, processor_seconds
 from benchmarks.devcluster.servers import address_in
 from benchmarks.devcluster.wire import Connection
 from kubewright.api import Resource, resource_info
@@ -69,14 +69,14 @@ async def _created(connection: Connection, path: str, body: dict[str, Any]) -> N
 
 @contextmanager
 def embedded() -> Iterator[Embedded]:
-    """A fresh one."""
+    """A fresh one. Raises `Failed` where it does not start."""
     with tempfile.TemporaryDirectory() as scratch:
         kubeconfig = Path(scratch, "kubeconfig")
         command = [sys.executable, "-m", "benchmarks.controllers.embedded", str(kubeconfig)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             if not (process.stdout and process.stdout.readline()):
-                raise RuntimeError(f"the embedded cluster did not start: exit code {process.wait()}")
+                raise Failed(f"the embedded cluster did not start: exit code {process.wait()}")
             yield Embedded(kubeconfig, process.pid)
         finally:
             process.terminate()

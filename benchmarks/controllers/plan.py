@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from database_operator.api.v1alpha1 import Database
 
@@ -20,6 +21,7 @@ from benchmarks.controllers import databases, widgets
 from benchmarks.controllers.contestant import WORKERS, Found
 from benchmarks.controllers.embedded import Embedded, embedded
 from benchmarks.controllers.processes import Failed, output, processor_seconds, resident_megabytes
+from kubewright.api import Resource
 
 __all__ = ["GO", "PARTS", "Measured", "Sizes", "measure"]
 
@@ -48,11 +50,24 @@ class Sizes(NamedTuple):
 
 
 class Measured:
-    """What was found, by measurement and contestant: medians."""
+    """What was found, by measurement and contestant: medians. What fails is told of, and does not end the rest."""
 
     def __init__(self) -> None:
         self._found: defaultdict[tuple[str, str], list[Found]] = defaultdict(list)
         self.failures: list[str] = []
+
+    @contextmanager
+    def on_a_fresh_server(self, kind: type[Resource], objects: Sequence[dict[str, Any]]) -> Iterator[Embedded | None]:
+        """An embedded cluster with these objects; None where it did not start."""
+        with ExitStack() as stack:
+            try:
+                server = stack.enter_context(embedded())
+                server.fill(kind, objects)
+            except Failed as failed:
+                self.failures.append(str(failed))
+                yield None
+                return
+            yield server
 
     def take(self, measurement: str, contestant: str, measured: Callable[[], Found]) -> None:
         _show(f"{measurement}: {contestant} …")
@@ -116,8 +131,9 @@ def _of_go(command: list[str]) -> Found:
 def _on_the_embedded(measured: Measured, sizes: Sizes) -> None:
     for contestant in ("kubewright", "bare loop", "Kopf"):
         count = min(sizes.slow, sizes.on_the_embedded) if contestant == "Kopf" else sizes.on_the_embedded
-        with embedded() as server:
-            server.fill(widgets.Widget, [widgets.body(number) for number in range(count)])
+        with measured.on_a_fresh_server(widgets.Widget, [widgets.body(number) for number in range(count)]) as server:
+            if server is None:
+                continue
             for measurement in ("reconcile", "write"):
                 measured.take(
                     f"embedded {measurement}", contestant, partial(_costed, server, contestant, measurement, count)
@@ -131,12 +147,13 @@ def _costed(server: Embedded, contestant: str, measurement: str, count: int) -> 
 
 
 def _with_databases(measured: Measured, count: int) -> None:
-    with embedded() as server:
-        server.fill(Database, [])
-        measured.take("empty", "kubewright", partial(_empty, server))
-    with embedded() as server:
-        _show(f"{count} Databases are made …")
-        server.fill(Database, [databases.body(number) for number in range(count)])
+    with measured.on_a_fresh_server(Database, []) as server:
+        if server:
+            measured.take("empty", "kubewright", partial(_empty, server))
+    _show(f"{count} Databases are made …")
+    with measured.on_a_fresh_server(Database, [databases.body(number) for number in range(count)]) as server:
+        if server is None:
+            return
         for measurement in ("fresh", "restart"):
             measured.take(measurement, "kubewright", partial(_databases, server, measurement, count))
 
