@@ -72,6 +72,8 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
             _check(key, value)
             if key in _ITEMS:
                 value = _read_items(key, value, unknown)  # noqa: PLW2901
+            elif key in _TEXTS_ONLY:
+                value = _without_nulls(value)  # noqa: PLW2901
             if value or key == "deletionGracePeriodSeconds":
                 result[key] = value
     return result, unknown
@@ -81,6 +83,16 @@ _ITEMS = {
     "ownerReferences": frozenset({"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}),
     "managedFields": frozenset({"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}),
 }
+
+
+_TEXTS_ONLY = frozenset({"labels", "annotations", "finalizers"})
+
+
+def _without_nulls(texts: Any) -> Any:
+    """Go's decoder leaves a string empty for a null: a label without a value in YAML is such a null."""
+    if isinstance(texts, dict):
+        return {key: text or "" for key, text in texts.items()} if None in texts.values() else texts
+    return [text or "" for text in texts]
 
 
 def _read_items(key: str, items: list[dict[str, Any]], unknown: list[str]) -> list[dict[str, Any]]:
@@ -106,7 +118,7 @@ def _check(key: str, value: Any) -> None:
         raise ValueError(f'parsing time {quoted(value)} as {layout}: cannot parse {quoted(value)} as "2006"')
     if item_type is not None:
         for item in value.values() if expected is dict else value:
-            if not _holds(item_type, item):
+            if not _holds(item_type, item) and not (item is None and item_type is str):
                 raise _wrong(item, key, item_go_type)
 
 

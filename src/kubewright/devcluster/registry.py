@@ -19,7 +19,7 @@ from msgspec import Struct
 from kubewright.devcluster.admission import check_namespace
 from kubewright.devcluster.metadata_errors import create_errors, update_errors
 from kubewright.devcluster.object_meta import generated_name, kept_from, stamped
-from kubewright.devcluster.objects import Object, metadata_of, name_of, timestamp, with_metadata
+from kubewright.devcluster.objects import Object, metadata_of, name_of, timestamp, with_metadata, without_whole_floats
 from kubewright.devcluster.statuses import StatusError, already_exists, conflict, not_found, status_body
 from kubewright.devcluster.store import TooLarge
 from kubewright.devcluster.versions import from_storage, is_as_stored, to_storage
@@ -112,7 +112,7 @@ class Registry:
         if self.exists(resource, namespace, name):
             raise already_exists(resource.info, name)
         if write.dry_run:
-            return obj
+            return without_whole_floats(obj)
         kept = to_storage(resource, obj)
         try:
             stored = self.store.create(resource.storage, namespace, name, kept, largest=_LARGEST_STORED)
@@ -170,7 +170,7 @@ class Registry:
         if equal_but_times(new, old):
             return old  # when the fields of a manager were last written is no change by itself
         if write.dry_run:
-            return new
+            return without_whole_floats(new)
         kept = to_storage(resource, new)
         try:
             stored = self.store.update(resource.storage, namespace, name, kept, largest=_LARGEST_STORED)

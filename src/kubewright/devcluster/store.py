@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from kubewright.devcluster.objects import Object, with_metadata
+from kubewright.devcluster.objects import Object, has_whole_floats, with_metadata, without_whole_floats
 
 __all__ = ["Change", "ChangeType", "Compacted", "GroupResource", "State", "Store", "TooLarge"]
 
@@ -53,9 +53,11 @@ class State:
 
     def __init__(self, obj: Object) -> None:
         self.api_version = intern(obj.get("apiVersion") or "")
-        self.data = bytes(
-            memoryview(_encode(obj))
-        )  # a copy, as the encoder leaves room at the end: up to as much again
+        data = _encode(obj)
+        if has_whole_floats(data):
+            obj = without_whole_floats(obj)
+            data = _encode(obj)
+        self.data = bytes(memoryview(data))  # a copy, as the encoder leaves room at the end: up to as much again
         """Its JSON."""
         self._decoded: Object | None = obj
 
@@ -256,7 +258,7 @@ class Store:
         if largest is not None and len(state.data) > largest:
             raise TooLarge(f"{len(state.data)} bytes are more than {largest}")
         self._latest.append(state)
-        self._encoded[id(obj)] = state.data
+        self._encoded[id(state.obj)] = state.data
         if len(self._latest) > _KEPT_DECODED:
             self._encoded.pop(id(self._latest.popleft().forget()), None)
         return state

@@ -327,3 +327,28 @@ def test_an_eviction_with_options_that_are_none_is_refused(api: Any, options: An
     api.post(path, {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
     reply = api.post(f"{path}/a/eviction", {"metadata": {"name": "a"}, "deleteOptions": options})
     assert (reply.status, reply.body["reason"]) == (400, "BadRequest")
+
+
+def test_a_label_without_a_value_is_an_empty_one(databases: Any, samples: Any) -> None:
+    metadata = {"labels": {"a": None}, "annotations": {"b": None}}
+    reply = databases.post(samples.databases, samples.database("a", metadata=metadata))
+    assert reply.status == 201
+    assert reply.body["metadata"]["labels"] == {"a": ""}
+    assert reply.body["metadata"]["annotations"] == {"b": ""}
+    built_in = databases.post(CONFIG_MAPS, {"metadata": {"name": "a", **metadata}})
+    assert built_in.body["metadata"]["labels"] == {"a": ""}
+
+
+def test_a_whole_number_is_written_without_a_fraction(api: Any, samples: Any) -> None:
+    definition = samples.definition()
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"]["ratio"] = {"type": "number"}
+    api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+    for ratio, written in ((2.0, 2), (1e16, 10**16), (-0.0, 0), (2.5, 2.5)):
+        for query in ({"dryRun": "All"}, {}):
+            body = samples.database(f"a{abs(hash(ratio))}", ratio=ratio)
+            found = api.post(samples.databases, body, **query).body["spec"]["ratio"]
+            assert (found, type(found)) == (written, type(written))
+    made = api.post(samples.databases, samples.database("b", ratio=2.0))
+    again = api.patch(f"{samples.databases}/b", {"spec": {"ratio": 2.0}})
+    assert again.version == made.version, "a write that changes nothing"
