@@ -132,11 +132,14 @@ _NAMESPACED: tuple[tuple[str, dict[str, Any]], ...] = (
             "spec": {
                 "parallelism": 0,
                 "completions": 2,
+                "manualSelector": True,  # as what is generated is another label since 1.27
+                "selector": {"matchLabels": {"a": "b"}},
                 "template": {
+                    "metadata": {"labels": {"a": "b"}},
                     "spec": {
                         "containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "j"}],
                         "restartPolicy": "Never",
-                    }
+                    },
                 },
             }
         },

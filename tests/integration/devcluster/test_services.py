@@ -61,3 +61,15 @@ def test_an_update_keeps_the_families_unless_the_service_becomes_an_external_nam
     external = api.patch(f"{SERVICES}/a", change).body["spec"]
     assert "ipFamilyPolicy" not in external
     assert "ipFamilies" not in external
+
+
+def test_a_load_balancer_may_do_without_node_ports(api: Any) -> None:
+    spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
+    with_ports = api.post(SERVICES, {"metadata": {"name": "a"}, "spec": spec}).body["spec"]
+    assert with_ports["allocateLoadBalancerNodePorts"] is True
+    assert with_ports["ports"][0]["nodePort"] >= 30000
+    without = {**spec, "allocateLoadBalancerNodePorts": False}
+    made = api.post(SERVICES, {"metadata": {"name": "b"}, "spec": without}).body["spec"]
+    assert "nodePort" not in made["ports"][0]
+    internal = api.patch(f"{SERVICES}/a", {"spec": {"type": "ClusterIP"}}).body["spec"]
+    assert "allocateLoadBalancerNodePorts" not in internal

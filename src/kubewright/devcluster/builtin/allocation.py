@@ -35,10 +35,11 @@ def allocate(service: Json, others: Callable[[], Iterable[Json]], rng: random.Ra
         spec["clusterIPs"] = [spec["clusterIP"]]
     if spec.get("type") in _WITH_NODE_PORTS:
         used = {port.get("nodePort") for other in others() for port in (other.get("spec") or {}).get("ports") or ()}
+        wanted = spec["type"] == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
         for port in spec.get("ports") or ():
-            if not port.get("nodePort"):
+            if wanted and not port.get("nodePort"):
                 port["nodePort"] = _node_port(used, rng)
-            used.add(port["nodePort"])
+            used.add(port.get("nodePort"))
         if spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local":
             spec.setdefault("healthCheckNodePort", _node_port(used, rng))
 
@@ -74,6 +75,9 @@ def inherit(service: Json, old: Json) -> None:
                 port["nodePort"] = known[port.get("protocol"), port.get("port")]
     elif kind not in _WITH_NODE_PORTS and previous in _WITH_NODE_PORTS:
         _drop_node_ports(spec, before)
+    allocates = "allocateLoadBalancerNodePorts"
+    if kind != "LoadBalancer" and previous == "LoadBalancer" and spec.get(allocates) == before.get(allocates):
+        spec.pop(allocates, None)
     if kind == "LoadBalancer" and previous == "LoadBalancer" and "healthCheckNodePort" in before:
         spec.setdefault("healthCheckNodePort", before["healthCheckNodePort"])
 

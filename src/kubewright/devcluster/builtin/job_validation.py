@@ -13,6 +13,7 @@ from kubewright.devcluster.builtin.checks import (
     selector,
 )
 from kubewright.devcluster.builtin.go_values import invalid_go, label_selector
+from kubewright.devcluster.builtin.lifecycle import job_labels
 from kubewright.devcluster.builtin.pod_validation import pod_template
 from kubewright.schema.errors import invalid, not_supported, required
 
@@ -34,9 +35,11 @@ def _job_spec(spec: Json, at: str) -> Errors:
 
 def job(obj: Json, old: Json | None) -> Errors:
     spec = obj.get("spec") or {}
-    generated = {"matchLabels": {"controller-uid": (obj.get("metadata") or {}).get("uid", "")}}
+    metadata = obj.get("metadata") or {}
+    generated = job_labels(metadata.get("name", ""), metadata.get("uid", ""))
     chosen = spec.get("selector")
-    if chosen is not None and not spec.get("manualSelector") and chosen != generated:
+    parsed = parsed_selector(chosen or {})
+    if chosen is not None and not spec.get("manualSelector") and not (parsed and parsed.matches(generated)):
         yield invalid_go("spec.selector", label_selector(chosen), "`selector` not auto-generated")
     for _ in range(1 if old is None else 2):  # an update has its spec checked twice, so each error has two causes
         yield from _selecting_spec(spec)

@@ -16,6 +16,7 @@ __all__ = [
     "born",
     "choose_storage_class",
     "counted_generation",
+    "job_labels",
     "template_generation",
     "tolerate",
 ]
@@ -95,16 +96,23 @@ def born(group: str, kind: str, obj: Json) -> None:
         _label_job(obj, metadata)
 
 
+_JOB_UID = "batch.kubernetes.io/controller-uid"
+
+
+def job_labels(name: str, uid: str) -> dict[str, str]:
+    """What the pods of a Job carry; those without a domain are for programs from before there was one."""
+    return {_JOB_UID: uid, "batch.kubernetes.io/job-name": name, "controller-uid": uid, "job-name": name}
+
+
 def _label_job(obj: Json, metadata: Json) -> None:
     """A Job selects its pods by its own uid, unless it says that it selects them itself."""
     spec = obj["spec"]
     template = spec["template"].setdefault("metadata", {})
     if not spec.get("manualSelector"):
         uid = metadata.get("uid", "")
-        labels = template.setdefault("labels", {})
-        labels.setdefault("job-name", metadata.get("name", ""))
-        labels.setdefault("controller-uid", uid)
-        spec.setdefault("selector", {}).setdefault("matchLabels", {}).setdefault("controller-uid", uid)
+        labels = template.get("labels") or {}
+        template["labels"] = {**job_labels(metadata.get("name", ""), uid), **labels}
+        spec.setdefault("selector", {}).setdefault("matchLabels", {}).setdefault(_JOB_UID, uid)
     if template.get("labels") and not metadata.get("labels"):
         metadata["labels"] = dict(template["labels"])
 

@@ -25,6 +25,8 @@ def service(obj: Json) -> None:
         spec.setdefault("internalTrafficPolicy", "Cluster")
     if spec["type"] in {"NodePort", "LoadBalancer"}:
         spec.setdefault("externalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
     obj.setdefault("status", {}).setdefault("loadBalancer", {})
 
 

@@ -18,6 +18,9 @@ __all__ = [
 
 Json = dict[str, Any]
 
+_UNBOUNDED = 2**31 - 1
+"""Retries of a Job that has a limit for each of its indexes."""
+
 
 def deployment(obj: Json) -> None:
     spec = obj.setdefault("spec", {})
@@ -50,6 +53,9 @@ def stateful_set(obj: Json) -> None:
     if strategy["type"] == "RollingUpdate":
         strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
     spec.setdefault("revisionHistoryLimit", 10)
+    retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+    retention.setdefault("whenDeleted", "Retain")
+    retention.setdefault("whenScaled", "Retain")
     for claim in spec.get("volumeClaimTemplates") or ():
         claim.setdefault("apiVersion", "v1")
         claim.setdefault("kind", "PersistentVolumeClaim")
@@ -88,7 +94,11 @@ def job(obj: Json) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
     spec.setdefault("parallelism", 1)
-    spec.setdefault("backoffLimit", 6)
+    spec.setdefault("backoffLimit", _UNBOUNDED if "backoffLimitPerIndex" in spec else 6)
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
+    spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
     pod_template(spec)
     obj.setdefault("status", {})
 
