@@ -197,6 +197,15 @@ def test_help_shows_each_setting_with_its_default_and_where_its_value_is_from(tm
     assert "[KUBEWRIGHT_STOP_WITHIN; default: 25]" in re.sub(r"\s+", " ", run("--help").stdout)
 
 
+@pytest.mark.parametrize("variable", ["KUBEWRIGHT_STOP_WITHIN", "KUBEWRIGHT_STOP_WITHN"])
+def test_help_comes_although_the_environment_is_of_no_use(variable: str) -> None:
+    shown = run("--help", **{variable: "soon"})
+    assert shown.returncode == 0, shown.stderr
+    text = re.sub(r"\s+", " ", shown.stdout)
+    assert "[KUBEWRIGHT_STOP_WITHIN; default: 25]" in text
+    assert f"it can't be used: {variable}: " in text
+
+
 def _some(found: list[dict[str, object]]) -> None:
     assert found, json.dumps(found)
 

@@ -13,7 +13,7 @@ import click
 
 from kubewright.cli.failure import Failure
 
-__all__ = ["main"]
+__all__ = ["cli", "main"]
 
 _COMMANDS = {
     "cluster": "Start, stop and show the embedded cluster.",
@@ -34,6 +34,16 @@ class _Lazy(click.Group):
             return None
         command: click.Command = importlib.import_module(f"kubewright.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS:
+            from difflib import get_close_matches  # noqa: PLC0415 - only for who mistypes
+
+            if close := get_close_matches(args[0], _COMMANDS, n=1):
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

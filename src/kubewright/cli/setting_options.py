@@ -53,7 +53,7 @@ class OperatorCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         by_name = {setting.name: setting for setting in SETTINGS}
         rows, settings = [], []
-        known = self._resolved()
+        known, wrong = self._resolved()
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is None:
@@ -67,14 +67,21 @@ class OperatorCommand(click.Command):
             formatter.write_dl(rows)
         with formatter.section("Settings (a flag goes before its variable, that before the operator's own)"):
             formatter.write_dl(settings)
+        if wrong:
+            formatter.write_paragraph()
+            formatter.write_text(f"What the environment says is left out here, as it can't be used: {wrong}")
 
-    def _resolved(self) -> Resolved:
-        """Of the operator that is named, if it can be loaded: help must always come."""
+    def _resolved(self) -> tuple[Resolved, str]:
+        """Of the operator that is named, if it can be loaded, and what can't be used: help must always come."""
         try:
             operator = None if self._target is None else load_operator(self._target).operator
         except Failure:
             operator = None
-        return resolved(Settings() if operator is None else operator.settings, {})
+        defaults = Settings() if operator is None else operator.settings
+        try:
+            return resolve(defaults, os.environ, {}), ""
+        except SettingsError as error:
+            return resolve(defaults, {}, {}), str(error)
 
 
 def _told(setting: Setting, known: Resolved) -> str:
