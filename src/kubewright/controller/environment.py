@@ -12,6 +12,7 @@ from kubewright.api import Clock, Resource, resource_info
 from kubewright.cache import Cache, Informer, Projection
 from kubewright.client import Client
 from kubewright.controller.causes import Cause, Causes, OwnWrites
+from kubewright.controller.contests import ContestDetector
 from kubewright.controller.events import EventRecorder
 from kubewright.controller.instruments import ControllerInstruments
 from kubewright.controller.request import Request
@@ -80,6 +81,7 @@ class RunEnvironment:
         self.causes = Causes()
         self.own_writes = OwnWrites()
         self.storms = StormDetector(clock)
+        self.contests = ContestDetector(clock)
         self.running = RunningTasks(name)
         self.instruments = instruments
         self.events = EventRecorder(client, controller=applied.manager, instance=node(), clock=clock)

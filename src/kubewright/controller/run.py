@@ -263,8 +263,18 @@ class Run(Generic[R]):
                     values = ("secret", "secret") if secret else (before, after)
                     yield path if head else f"{what} {path}", *values
 
-        storm = env.storms.ran(start.request, woke_itself=env.own_writes.caused(start.causes), changes=changes)
+        woke_itself = env.own_writes.caused(start.causes)
+        storm = env.storms.ran(start.request, woke_itself=woke_itself, changes=changes)
         if storm is None:
+            if not woke_itself and (contest := env.contests.ran(start.request, changes)) is not None:
+                start.log.warning(
+                    "somebody else sets back what this controller sets, again and again",
+                    runs=contest.runs,
+                    seconds=round(contest.seconds, 3),
+                    fields=contest.fields,
+                    remedy="have one of both leave the fields alone; `kubectl get … -o yaml --show-managed-fields` names "
+                    "who set them",
+                )
             return
         env.instruments.storms.inc()
         start.log.warning(

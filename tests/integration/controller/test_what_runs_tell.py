@@ -184,6 +184,33 @@ def test_a_storm_of_own_writes_is_told_with_the_field_that_flips() -> None:
     run_in_virtual_time(main)
 
 
+def test_a_field_that_somebody_else_sets_back_again_and_again_is_told_once() -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget, owns=[core_v1.ConfigMap])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        await ctx.apply(core_v1.ConfigMap(metadata=ObjectMeta(name="child", labels={"by": "us"})))
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            for _ in range(40):
+                await here.client.patch(
+                    core_v1.ConfigMap,
+                    "child",
+                    MergePatch({"metadata": {"labels": {"by": "them"}}}),
+                    namespace="default",
+                )
+                await asyncio.sleep(0.5)
+            (contest,) = here.said("somebody else sets back what this controller sets, again and again")
+            assert contest["controller"] == "widget"
+            assert contest["fields"] == {"ConfigMap default/child .metadata.labels.by": ["'them'", "'us'"]}
+            assert here.said("runs of this object wake each other by what they write") == []
+
+    run_in_virtual_time(main)
+
+
 def test_progress_that_others_make_is_no_storm() -> None:
     operator = Operator("widgets")
 
@@ -202,6 +229,7 @@ def test_progress_that_others_make_is_no_storm() -> None:
                 await asyncio.sleep(0.1)
             assert (await here.widget()).status.seen == 30
             assert here.said("runs of this object wake each other by what they write") == []
+            assert here.said("somebody else sets back what this controller sets, again and again") == []
 
     run_in_virtual_time(main)
 
