@@ -12,9 +12,9 @@ from kubewright.cache.bodies import RecentBodies
 from kubewright.cache.indexers import Indexer
 from kubewright.cache.informer import Informer
 from kubewright.cache.projection import WHOLE, Projection
-from kubewright.cache.reflector import StreamingLists
 from kubewright.cache.scope import Scope
 from kubewright.cache.state import InformerHealth
+from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels
 from kubewright.telemetry import Log

@@ -19,9 +19,10 @@ from kubewright.cache.indexers import OWNER, Indexer, Indexers
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.part import Part, measure
 from kubewright.cache.projection import WHOLE, Projection, decode_metadata, held
-from kubewright.cache.reflector import Reflector, StreamingLists
+from kubewright.cache.reflector import Reflector
 from kubewright.cache.scope import Scope, labelled
 from kubewright.cache.state import InformerHealth, InformerState, Phase
+from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels, as_selector, selection
 from kubewright.telemetry import Log, null_log
@@ -216,7 +217,7 @@ class Informer(Generic[R]):
         return self._state
 
     def on_state(self, watcher: Callable[[InformerState], None]) -> None:
-        """Hears of each change of `state`."""
+        """Hears of each change of `state`; one that raises is logged."""
         self._watchers.append(watcher)
 
     @property
@@ -388,11 +389,11 @@ class Informer(Generic[R]):
             level = self._log.info if self.in_step else self._log.warning
             level("not synced", phase=state.phase.value, reason=state.reason)
         for watcher in tuple(self._watchers):
-            watcher(state)
+            try:
+                watcher(state)
+            except Exception:  # whoever is told must not end the watch
+                self._log.exception("a watcher of the state failed", phase=state.phase.value)
 
 
 def _set(event: asyncio.Event, value: bool) -> None:
-    if value:
-        event.set()
-    else:
-        event.clear()
+    (event.set if value else event.clear)()

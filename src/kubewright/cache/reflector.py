@@ -11,7 +11,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 import msgspec
 
@@ -27,19 +27,20 @@ from kubewright.api import (
     ResourceInfo,
     split_list,
 )
-from kubewright.cache.entry import Entry
 from kubewright.cache.page import Page
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.plan import Outcome, Plan, next_plan
+from kubewright.cache.sink import Sink
 from kubewright.cache.state import InformerState, Phase
 from kubewright.cache.store import Incoming
+from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.cache.versions import read_bookmark, version_number
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError
 from kubewright.client.watch import WatchEvent
 from kubewright.telemetry import Log
 
-__all__ = ["Reflector", "Sink", "StreamingLists"]
+__all__ = ["Reflector"]
 
 _PAGE = 500
 _WATCH_SECONDS = (120, 230)  # below the 240 s after which the commonest load balancers drop a silent connection
@@ -47,6 +48,8 @@ _GRACE = 10.0
 _SHORT_WATCH = 1.0
 _UNWATCHED = 2.0
 """Seconds without a watch for which a view still counts as live: the first pause after good times is shorter."""
+_LONGEST_WAIT = 30.0
+"""Seconds for which it stays away at most, however long the server asks for."""
 _INITIAL_SILENCE = 10.0
 """Seconds without a word after which a streaming list is taken for one whose end will not be told."""
 _INCOMPLETE = 2
@@ -54,37 +57,6 @@ _INCOMPLETE = 2
 _SLICE = 256
 """Objects taken before others get their turn: some 2 ms of work, 7 ms of pods."""
 _INITIAL_END = "k8s.io/initial-events-end"
-
-
-class Sink(Protocol):
-    """Where a reflector puts what it reads."""
-
-    def begin_list(self) -> Incoming: ...
-
-    async def replace(self, incoming: Incoming, version: int) -> None: ...
-
-    def upsert(self, entry: Entry) -> None: ...
-
-    def remove(self, entry: Entry) -> None: ...
-
-    def advance(self, version: int) -> None: ...
-
-    def turn(self, state: InformerState) -> None:
-        """The reflector's state, each time it may have changed."""
-        ...
-
-
-class StreamingLists:
-    """Which API groups of one server were found to have no streaming lists; an aggregated group is a server of its own."""
-
-    def __init__(self) -> None:
-        self._without: set[str] = set()
-
-    def available(self, info: ResourceInfo) -> bool:
-        return info.api_version not in self._without
-
-    def rule_out(self, info: ResourceInfo) -> None:
-        self._without.add(info.api_version)
 
 
 class _HistoryChanged(Exception):
@@ -129,6 +101,7 @@ class Reflector:
         self._log = log
         self._current = False
         self._incomplete = 0
+        self._asked_to_wait = 0.0
         self._live_since: float | None = None
         self._doubtful = False
         self._seems_live = False
@@ -143,6 +116,9 @@ class Reflector:
         plan = Plan()
         while True:
             delay = plan.delay(self._rng)
+            if self._asked_to_wait:
+                delay = max(delay, self._asked_to_wait * self._rng.uniform(1.0, 1.25))
+                self._asked_to_wait = 0.0
             if delay > _UNWATCHED and self._seems_live:
                 self._trouble(Phase.BROKEN, f"watches keep breaking off: the next one is opened in {delay:.0f} s")
             await asyncio.sleep(delay)
@@ -176,9 +152,12 @@ class Reflector:
             if _is_ahead(error):
                 self._log.warning(_WENT_BACK, had=self.version, reason=str(error))
                 return Outcome.EXPIRED
+            self._asked_to_wait = min(error.retry_after or 0.0, _LONGEST_WAIT)
             self._trouble(Phase.BROKEN, str(error))
             return Outcome.REFUSED
-        except Exception as error:  # a reflector that ends leaves a view that grows old in silence
+        except (Exception, asyncio.CancelledError) as error:  # one that ends leaves a view that grows old in silence
+            if isinstance(error, asyncio.CancelledError) and _is_to_end():
+                raise
             self._log.exception("watching failed", resource=self._info.qualified_plural)
             self._trouble(Phase.BROKEN, f"{type(error).__name__}: {error}")
             return Outcome.FAILED
@@ -398,6 +377,12 @@ _WENT_BACK = "the server's resource versions went back, as after a restore from 
 def _at(seconds: float) -> float:
     """A moment on the running loop's own clock, which is what its timers go by."""
     return asyncio.get_running_loop().time() + seconds
+
+
+def _is_to_end() -> bool:
+    """Whether somebody cancelled this task; else a cancellation comes from what it waits for."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _is_ahead(error: ApiError) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from kubewright.cache import InformerState, Phase
 from kubewright.cache.plan import Outcome, Pause, Plan, next_plan
-from kubewright.client import TransportError
+from kubewright.client import HttpRequest, HttpResponse, StreamingResponse, TransportError
 
 if TYPE_CHECKING:
     from tests.unit.cache.conftest import RunVirtually, Widget, World
@@ -352,5 +355,81 @@ def test_a_server_that_expires_each_version_at_once_is_not_hammered(
         async with world.running(synced=False):
             await asyncio.sleep(60)
             assert len(world.server.calls("list")) < 20
+
+    run(main())
+
+
+def test_a_cancellation_from_elsewhere_does_not_end_the_watch(
+    run: RunVirtually, world: World, widget: type[Widget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever we wait for with others may be cancelled by one of them."""
+
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        async with world.running():
+            with monkeypatch.context() as patched:
+                patched.setattr(world.server, "request", _cancelled)
+                world.server.end_watches(TransportError("connection reset", may_be_applied=False))
+                await asyncio.sleep(10)
+                assert (informer.live, informer.state.reason) == (False, "CancelledError: not by us")
+            world.server.put("a")
+            await asyncio.sleep(60)
+            assert names(world, widget) == ["a"]
+            assert informer.live
+
+    run(main())
+
+
+async def _cancelled(_: HttpRequest) -> HttpResponse:
+    raise asyncio.CancelledError("not by us")
+
+
+def test_a_refused_watch_comes_back_when_the_server_asked_for_it_and_not_before(
+    run: RunVirtually, world: World, widget: type[Widget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        world.cache.informer(widget)
+        tried: list[float] = []
+
+        @asynccontextmanager
+        async def throttled(_: HttpRequest) -> AsyncIterator[StreamingResponse]:
+            tried.append(world.clock.monotonic())
+            yield StreamingResponse(429, {"retry-after": "20"}, _nothing())
+
+        async with world.running():
+            monkeypatch.setattr(world.server, "stream", throttled)
+            world.server.end_watches(TransportError("connection reset", may_be_applied=False))
+            await asyncio.sleep(60)
+            waits = [after - before for before, after in pairwise(tried)]
+            assert waits
+            assert all(20 <= wait <= 30 for wait in waits)
+
+    run(main())
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    return
+    yield b""
+
+
+def test_who_fails_when_told_of_the_state_does_not_end_the_watch(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+
+        def failing(_: InformerState) -> None:
+            raise RuntimeError("a bug")
+
+        async with world.running():
+            informer.on_state(failing)
+            world.server.refusal = (403, "no more")
+            world.server.end_watches(TransportError("connection reset", may_be_applied=False))
+            await asyncio.sleep(10)
+            world.server.refusal = None
+            world.server.put("a")
+            await asyncio.sleep(60)
+            assert names(world, widget) == ["a"]
+            assert "a watcher of the state failed" in world.messages("error")
 
     run(main())
