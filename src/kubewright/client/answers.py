@@ -12,7 +12,7 @@ from kubewright.api import ApiError, DecodeError, Status, StatusDetails, api_err
 from kubewright.client.transport import HttpResponse, StreamingResponse
 from kubewright.telemetry import without_credentials
 
-__all__ = ["body_or_error", "deleted_uid", "is_status", "refused_upgrade", "stream_error"]
+__all__ = ["body_or_error", "is_status", "refused_upgrade", "removed_uid", "stream_error"]
 
 _LONGEST_ERROR = 64 * 1024
 
@@ -44,7 +44,18 @@ class _Kind(msgspec.Struct, rename="camel"):
     kind: str = ""
 
 
+class _Identity(msgspec.Struct, rename="camel"):
+    uid: str | None = None
+    deletion_timestamp: str | None = None
+
+
+class _Deleted(_Kind, rename="camel"):
+    metadata: _Identity | None = None
+    details: _Identity | None = None
+
+
 _kind = msgspec.json.Decoder(_Kind)
+_deleted = msgspec.json.Decoder(_Deleted)
 
 
 def body_or_error(response: HttpResponse) -> bytes:
@@ -80,10 +91,18 @@ def is_status(body: bytes) -> bool:
     return head.kind == "Status" and head.api_version == "v1"
 
 
-def deleted_uid(body: bytes) -> str | None:
-    """The UID in the Status that answers a DELETE whose object is gone."""
-    details = decode(body, Status).details
-    return details.uid if details else None
+def removed_uid(body: bytes) -> str | None:
+    """The UID of the object that a DELETE has removed at once, from its answer; None where the object is still there.
+
+    Most kinds answer with a Status. Some (ServiceAccount, ResourceQuota, PodTemplate) answer with the object as it was:
+    one that still waits for something says since when it is being deleted.
+    """
+    try:
+        answer = _deleted.decode(body)
+    except msgspec.DecodeError:
+        return None
+    gone = answer.details if answer.kind == "Status" and answer.api_version == "v1" else answer.metadata
+    return None if gone is None or gone.deletion_timestamp else gone.uid
 
 
 def _status(code: int, headers: Mapping[str, str], body: bytes, refused_identity: str) -> Status:

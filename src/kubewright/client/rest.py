@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 import msgspec
 
 from kubewright.api import Clock, Forbidden, ResourceInfo, SystemClock
-from kubewright.client.answers import body_or_error, deleted_uid, is_status, refused_upgrade, stream_error
+from kubewright.client.answers import body_or_error, is_status, refused_upgrade, removed_uid, stream_error
 from kubewright.client.requests import Query, resource_path
 from kubewright.client.retries import Retries
 from kubewright.client.server_warnings import ServerWarnings
@@ -239,14 +239,17 @@ class RestClient:
         body = body_or_error(await self._sent(request))
         dry = any(parameter == "dryRun" for parameter, _ in request.query)
         if subresource in _ANSWERED_WITH_THE_OBJECT and not dry:
-            self._tell(info, body, namespace or "", name)
+            if request.method == "DELETE" and (uid := removed_uid(body)):
+                self._tell_removed(info, namespace or "", name, uid)
+            elif not is_status(body):
+                self._tell_written(info, body)
         return body
 
-    def _tell(self, info: ResourceInfo, body: bytes, namespace: str, name: str) -> None:
-        if not is_status(body):
-            for written, _ in self._observers:
-                written(info, body)
-        elif uid := deleted_uid(body):
-            for _, deleted in self._observers:
-                if deleted is not None:
-                    deleted(info, namespace, name, uid)
+    def _tell_written(self, info: ResourceInfo, body: bytes) -> None:
+        for written, _ in self._observers:
+            written(info, body)
+
+    def _tell_removed(self, info: ResourceInfo, namespace: str, name: str, uid: str) -> None:
+        for _, deleted in self._observers:
+            if deleted is not None:
+                deleted(info, namespace, name, uid)

@@ -192,7 +192,9 @@ class Ear:
 
 async def test_who_observes_hears_of_writes_and_deletions(client: Client, script: Script) -> None:
     ear = Ear(client)
-    script.will_answer(answer(widget(version="8")), answer(widget(version="9")), answer(widget(version="10")))
+    waiting = widget(version="10")
+    waiting["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    script.will_answer(answer(widget(version="8")), answer(widget(version="9")), answer(waiting))
     await client.rest.get(WIDGETS, "a", namespace="ns")
     await client.rest.update(WIDGETS, "a", b"{}", namespace="ns")
     await client.rest.delete(WIDGETS, "a", namespace="ns")  # it has finalizers: the answer is the object
@@ -203,6 +205,14 @@ async def test_who_observes_hears_of_writes_and_deletions(client: Client, script
     script.will_answer(answer(widget()))
     await client.rest.update(WIDGETS, "a", b"{}", namespace="ns")
     assert ear.heard == [("Widget", "9"), ("Widget", "10"), ("Widget", "ns", "a", "u1")]
+
+
+async def test_an_object_that_a_delete_answers_with_as_it_was_is_gone(client: Client, script: Script) -> None:
+    """Quotas, service accounts and a few more, of which servers answer no Status."""
+    ear = Ear(client)
+    script.will_answer(answer(widget(version="8")))
+    await client.rest.delete(WIDGETS, "a", namespace="ns")
+    assert ear.heard == [("Widget", "ns", "a", "u1")]
 
 
 async def test_who_observes_hears_nothing_of_what_did_not_happen_to_the_object(client: Client, script: Script) -> None:
