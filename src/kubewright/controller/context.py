@@ -131,11 +131,21 @@ class Context(Generic[S_co]):
         self._own(obj)
         intent = intent_of(obj)
         self.applied.add(intent.key)
+        try:
+            return await self._apply(obj, intent)
+        finally:
+            self._env.applied.ended(intent.key)
+
+    async def _apply(self, obj: R, intent: Intent) -> R:
+        kind = type(obj)
         informer = self._env.informer(kind)
         entry = informer.entry(obj.namespace, obj.name)
         body, before = intent.body, None
         if entry is not None:
             settled = await self._settled(intent, entry, informer)
+            if settled is None and await self._env.applied.heard_of_another(intent):
+                entry = informer.entry(obj.namespace, obj.name) or entry
+                settled = await self._settled(intent, entry, informer)
             if settled is not None:
                 return decode(settled.raw, kind)
             before = informer.bodies.in_memory(entry)

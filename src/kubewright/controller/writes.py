@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
 from collections import defaultdict
 from hashlib import blake2b
@@ -82,6 +83,8 @@ class AppliedIntents:
         self._additions: defaultdict[str, Additions] = defaultdict(Additions)
         self._unclear: set[IntentKey] = set()
         """Found with the right owner and without the right values: the server's additions, or what was wanted before."""
+        self._first: dict[str, tuple[IntentKey, asyncio.Event]] = {}
+        """The first unclear one of each kind, and whether its apply has ended."""
 
     def is_settled(self, intent: Intent, entry: Entry) -> bool:
         known = self._applied.get(intent.key)
@@ -121,6 +124,26 @@ class AppliedIntents:
             return False
         self._remember(intent, entry)  # without values, which take as long again; there is nothing to tell them from
         return True
+
+    async def heard_of_another(self, intent: Intent) -> bool:
+        """To be asked before what is not settled is sent: whether it may be settled now, by an answer for another object.
+
+        The first unclear intent of a kind goes ahead and the others wait for its answer, or else after a start each
+        worker would send what one answer tells. Whoever goes ahead must call `ended`.
+        """
+        if intent.key not in self._unclear:
+            return False
+        first, answered = self._first.setdefault(intent.key[0], (intent.key, asyncio.Event()))
+        if first == intent.key:
+            return False
+        await answered.wait()
+        return True
+
+    def ended(self, key: IntentKey) -> None:
+        """The apply of an object has ended, well or not."""
+        first, answered = self._first.get(key[0], (None, None))
+        if first == key and answered is not None:
+            answered.set()
 
     def wants_to_learn(self, intent: Intent, entry: Entry) -> bool:
         """Whether seeing the object's managedFields might show that it is settled after all."""

@@ -14,6 +14,7 @@ from database_operator.operator import operator
 
 from kubewright import Client, Condition, Context, Manager, NotFound, ObjectMeta, Operator, resource
 from kubewright.api import LoopClock, Resource
+from kubewright.client import HttpRequest, HttpResponse
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import apps_v1, core_v1
 from kubewright.testing import RecordingTransport, install, run_in_virtual_time
@@ -87,6 +88,36 @@ def test_a_settled_database_costs_no_write() -> None:
             assert here.sent.writes == []
             await asyncio.sleep(3600)
             assert here.sent.writes == []
+
+    run_in_virtual_time(main)
+
+
+class Distant(RecordingTransport):
+    """Answers take a while, so that what is sent at the same time is on its way together."""
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        answer = await super().request(request)
+        await asyncio.sleep(0.02)
+        return answer
+
+
+def test_a_start_over_many_sends_what_one_answer_tells_once_though_all_workers_begin_together() -> None:
+    """A StatefulSet's volume claims get defaults inside, so that they never equal what was applied."""
+
+    async def main() -> None:
+        async with world() as here:
+            for number in range(9):
+                await here.client.create(database(f"db-{number}", replicas=1))
+            for number in range(9):
+                await until(in_phase(here, "Running", f"db-{number}"))
+            await asyncio.sleep(10)
+            successor = Distant(here.client.rest.transport)
+            client = Client(successor, clock=here.client.clock, rng=here.client.rng)
+            async with asyncio.TaskGroup() as tasks:
+                running = tasks.create_task(Manager(operator, client, clock=client.clock, rng=client.rng).run())
+                await asyncio.sleep(10)
+                running.cancel()
+            assert len(successor.writes) == 1
 
     run_in_virtual_time(main)
 
