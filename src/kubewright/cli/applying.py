@@ -12,6 +12,7 @@ from msgspec import Struct
 from kubewright.api import ApiError, ResourceInfo, Scheme, resource_info
 from kubewright.cli.failure import Failure
 from kubewright.client import Client
+from kubewright.devcluster.yaml_parsing import parse_documents
 from kubewright.kinds import builtin_kinds
 
 __all__ = ["Manifest", "apply_manifests", "read_manifests"]
@@ -43,10 +44,10 @@ def read_manifests(files: Sequence[Path], scheme: Scheme) -> list[Manifest]:
 
 def _read(file: Path, scheme: Scheme) -> Iterator[Manifest]:
     try:
-        documents = list(yaml.load_all(file.read_text(), Loader=yaml.CSafeLoader))
+        documents = parse_documents(file.read_text())
     except OSError as error:
         raise Failure(f"{file}: {error.strerror or error}", exit_code=2) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise Failure(f"{file} is not YAML: {' '.join(str(error).split())}") from error
     for number, document in enumerate(documents, start=1):
         where = f"{file}, document {number}"

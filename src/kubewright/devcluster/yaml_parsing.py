@@ -1,8 +1,9 @@
-"""`parse_yaml`: YAML as Kubernetes reads it, with a real server's words for what does not parse."""
+"""`parse_yaml` and `parse_documents`: YAML as Kubernetes reads it, with a real server's words for what does not parse."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -10,19 +11,58 @@ import yaml
 
 from kubewright.schema.go_text import quoted
 
-__all__ = ["parse_yaml"]
+__all__ = ["parse_documents", "parse_yaml"]
 
 
 class _YamlLoader(yaml.SafeLoader):
-    """YAML as Kubernetes reads it: dates stay text, and a bare y or n is a boolean."""
+    """YAML as Kubernetes reads it: dates and times of day stay text, 1e3 is a number, a bare y or n is a boolean."""
+
+
+_TAG = "tag:yaml.org,2002:"
+_READ_OTHERWISE = {_TAG + name for name in ("timestamp", "int", "float", "value")}
+_NUMBER = re.compile(
+    r"""[-+]?(0[xX][0-9a-fA-F_]+ | 0[oO][0-7_]+ | 0[bB][01_]+ | ([0-9][0-9_]*(\.[0-9_]*)? | \.[0-9][0-9_]*)([eE][-+]?[0-9]+)?)$
+        | [-+]?\.(inf|Inf|INF)$ | \.(nan|NaN|NAN)$""",
+    re.VERBOSE,
+)
+_OCTAL = re.compile(r"([-+]?)0[oO]?([0-7]+)")
+_LARGEST_IN_FULL = 1e21
+
+
+def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int | float | str:
+    """A number as Go's parsers read it; one that no float can hold stays text. What is whole becomes an integer."""
+    text = loader.construct_scalar(node)
+    plain = text.replace("_", "")
+    if (octal := _OCTAL.fullmatch(plain)) is not None:
+        return int(octal[1] + octal[2], 8)
+    try:
+        return int(plain, 0)
+    except ValueError:
+        pass
+    special = plain.lower().lstrip("-+")
+    if special in {".inf", ".nan"}:
+        sign = "-" if plain.startswith("-") else "+"
+        raise ValueError(f"json: unsupported value: {'NaN' if special == '.nan' else sign + 'Inf'}")
+    value = float(plain)
+    if math.isinf(value):
+        return text
+    return int(value) if value.is_integer() and abs(value) < _LARGEST_IN_FULL else value
+
+
+def _text(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    """A "<<" that is no key is text."""
+    return loader.construct_scalar(node)
 
 
 _YamlLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _READ_OTHERWISE]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_YamlLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^[yYnN]$"), list("yYnN"))
+_YamlLoader.add_implicit_resolver(_TAG + "bool", re.compile(r"^[yYnN]$"), list("yYnN"))
 _YamlLoader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
+_YamlLoader.add_implicit_resolver(_TAG + "float", _NUMBER, list("-+.0123456789"))
+_YamlLoader.add_constructor(_TAG + "float", _number)
+_YamlLoader.add_constructor(_TAG + "merge", _text)
 
 
 def parse_yaml(body: bytes, *, duplicates: bool) -> tuple[Any, list[str]]:
@@ -37,6 +77,11 @@ def parse_yaml(body: bytes, *, duplicates: bool) -> tuple[Any, list[str]]:
         raise ValueError(f"yaml: {_problem(error)}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"yaml: {error}") from error
+
+
+def parse_documents(text: str) -> list[Any]:
+    """Every document of a text. Raises `yaml.YAMLError`, and ValueError for numbers that JSON has not."""
+    return [_string_keys(document) for document in yaml.load_all(text, Loader=_YamlLoader)]
 
 
 _PROBLEMS = (

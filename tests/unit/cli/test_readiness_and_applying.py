@@ -69,6 +69,12 @@ def test_a_namespaced_object_goes_to_the_default_namespace(tmp_path: Path) -> No
     assert [(manifest.name, manifest.namespace) for manifest in found] == [("a", "default"), ("b", None)]
 
 
+def test_times_and_dates_in_a_file_stay_text(tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {at: 12:30, on: 2026-01-01, count: 1e3}\n"
+    (found,) = read(tmp_path, text)
+    assert found.body["data"] == {"at": "12:30", "true": "2026-01-01", "count": 1000}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

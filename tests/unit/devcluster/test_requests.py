@@ -127,6 +127,35 @@ def test_yaml_reads_as_kubernetes_reads_it() -> None:
     assert load_yaml(b'{"a": 1}') == ({"a": 1}, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12:30", "12:30"),
+        ("1:2:3.5", "1:2:3.5"),
+        ("1e3", 1000),
+        ("1.5e+1", 15),
+        ("1_000.5", 1000.5),
+        ("0o17", 15),
+        ("-017", -15),
+        ("08", 8),
+        ("0x1F", 31),
+        ("-.5", -0.5),
+        ("1e400", "1e400"),
+        ("_1", "_1"),
+        ("=", "="),
+        ("<<", "<<"),
+    ],
+)
+def test_yaml_has_the_numbers_of_the_servers_reader(text: str, value: object) -> None:
+    found = load_yaml(f"x: {text}\n".encode())[0]["x"]
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_yaml_may_hold_no_number_that_json_has_not() -> None:
+    with pytest.raises(ValueError, match=r"^json: unsupported value: -Inf$"):
+        load_yaml(b"x: -.inf\n")
+
+
 def test_yaml_tells_which_keys_are_there_twice() -> None:
     value, twice = load_yaml(b"a: 1\nb:\n- c: 1\n  c: 2\na: 2\n", duplicates=True)
     assert value == {"a": 2, "b": [{"c": 2}]}
