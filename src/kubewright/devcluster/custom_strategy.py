@@ -10,7 +10,7 @@ from kubewright.devcluster.objects import Object, metadata_of, with_metadata
 from kubewright.devcluster.strategy import Deletion, Surroundings
 from kubewright.schema import Structural
 from kubewright.schema.errors import FieldError, invalid
-from kubewright.schema.go_text import quoted
+from kubewright.schema.go_text import quoted, value_text
 
 if TYPE_CHECKING:
     from kubewright.api import Scale
@@ -113,7 +113,8 @@ def _nested(obj: Any, path: str) -> Any:
 
 def _accessor_error(path: str, value: Any, expected: str) -> str:
     found = _GO_TYPES.get(type(value), "string")
-    return f"{path} accessor error: {value} is of the type {found}, expected {expected}"
+    shown = value_text(value) if isinstance(value, bool | float) else value
+    return f"{path} accessor error: {shown} is of the type {found}, expected {expected}"
 
 
 def _replicas_errors(obj: Object, path: str) -> list[FieldError]:

@@ -170,8 +170,10 @@ def _known(resource: ServedResource, obj: Object, before: Object | None = None) 
         known, more = resource.strategy.read({**obj, "metadata": metadata})
     if not unknown and not more:
         return known, []
-    if resource.custom or not unknown:
-        return known, sorted(unknown + more) if resource.custom else more
+    if resource.custom:
+        return known, sorted(unknown) + sorted(more)
+    if not unknown:
+        return known, more
     order = {key: place for place, key in enumerate(obj)}  # built-in kinds tell of fields as they read them
     return known, sorted(unknown + more, key=lambda path: order[re.split(r"[.[]", path, maxsplit=1)[0]])
 

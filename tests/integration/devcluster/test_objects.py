@@ -352,3 +352,19 @@ def test_a_whole_number_is_written_without_a_fraction(api: Any, samples: Any) ->
     made = api.post(samples.databases, samples.database("b", ratio=2.0))
     again = api.patch(f"{samples.databases}/b", {"spec": {"ratio": 2.0}})
     assert again.version == made.version, "a write that changes nothing"
+
+
+def test_unknown_fields_of_the_metadata_are_told_of_first(databases: Any, samples: Any) -> None:
+    body = {**samples.database("a", metadata={"zoo": 1, "bar": 1}, colour="red"), "extra": 1}
+    reply = databases.post(samples.databases, body, fieldValidation="Strict")
+    fields = ["metadata.bar", "metadata.zoo", "extra", "spec.colour"]
+    assert reply.message.endswith("strict decoding error: " + ", ".join(f'unknown field "{field}"' for field in fields))
+
+
+@pytest.mark.parametrize(
+    ("replicas", "found"),
+    [(True, "true is of the type bool"), (2.0, "2 is of the type float64"), ("x", "x is of the type string")],
+)
+def test_replicas_that_are_no_number_are_named(databases: Any, samples: Any, replicas: object, found: str) -> None:
+    reply = databases.post(samples.databases, samples.database("a", replicas=replicas))
+    assert f".spec.replicas accessor error: {found}, expected int64" in reply.message
