@@ -16,8 +16,8 @@ test: .venv/.clients .tools/kubectl  ## the whole suite
 e2e: .venv/.clients .tools/kubectl  ## real processes, on the embedded cluster and on both real servers
 	$(REAL) tests/e2e $(ARGS)
 
-e2e-election: .venv/.test  ## leader election among real processes; ARGS="--kills 50" kills more leaders
-	$(BIN)/python -m pytest tests/e2e/test_election.py --capture=no $(ARGS)
+e2e-election: .venv/.test .tools/kubectl  ## leader election among real processes; ARGS="--kills 50" kills more leaders
+	$(REAL) tests/e2e/test_election.py tests/e2e/test_replicas_killed.py --capture=no $(ARGS)
 
 REAL = $(BIN)/python tools/with_real_servers.py $(BIN)/python -m pytest
 

@@ -29,5 +29,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=2,
         metavar="N",
-        help="how often the end-to-end test of leader election kills the leader",
+        help="how often each end-to-end test that kills leaders does",
     )

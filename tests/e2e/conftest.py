@@ -35,6 +35,21 @@ def real_servers(config: pytest.Config) -> dict[str, RealServer]:
     return {name: RealServer(Path(file)) for name, _, file in given}
 
 
+class Place(NamedTuple):
+    """A cluster with the Database definition."""
+
+    kubeconfig: Path
+    home: Path
+    runs_pods: bool
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that take a ``place`` run on the embedded cluster, and on the real 1.36 server where it is given."""
+    if "place" in metafunc.fixturenames:
+        names = ["embedded", *(name for name in real_servers(metafunc.config) if name == "1.36")]
+        metafunc.parametrize("place", names, indirect=True)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that are marked with ``servers`` are for real ones only, and are left out where those are not given."""
     given = real_servers(config)
@@ -55,6 +70,24 @@ def real_server(request: pytest.FixtureRequest) -> RealServer:
     """The one that the test's mark ``servers`` names."""
     mark = request.node.get_closest_marker("servers")
     return real_servers(request.config)[mark.args[0]]
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    if request.param == "embedded":
+        cluster = start_cluster(tmp_path / "home")
+        install(cluster, tmp_path)
+        yield Place(cluster.kubeconfig, cluster.home, True)
+        cluster.kill()
+    else:
+        server = real_servers(request.config)[request.param]
+        install(server, tmp_path)
+        yield Place(server.kubeconfig, tmp_path, False)
+
+
+@pytest.fixture
+def kills(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--kills"))
 
 
 @pytest.fixture

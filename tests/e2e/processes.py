@@ -15,6 +15,15 @@ from typing import Any, Protocol, Self, TypeVar
 ROOT = Path(__file__).parents[2]
 KUBEWRIGHT = [str(Path(sys.executable).parent / "kubewright")]
 T = TypeVar("T")
+LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD = 4, 3.0, 0.5
+"""Seconds, of operators that have `REPLICA_FLAGS`."""
+REPLICA_FLAGS = (
+    "--leader-elect",
+    f"--leader-elect-lease-duration={LEASE_DURATION}",
+    f"--leader-elect-renew-deadline={RENEW_DEADLINE}",
+    f"--leader-elect-retry-period={RETRY_PERIOD}",
+    "--health-probe-bind-address=127.0.0.1:0",
+)
 
 
 def kubectls() -> list[Path]:

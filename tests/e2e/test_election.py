@@ -14,8 +14,6 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count, groupby, pairwise
 from pathlib import Path
 
-import pytest
-
 from kubewright import ApiError, Client
 from kubewright.client import TransportError
 from kubewright.kinds import coordination_v1, core_v1
@@ -181,8 +179,3 @@ async def test_an_api_server_that_comes_back_empty_has_one_leader(cluster: Clust
         await asyncio.sleep(1)
         watching.cancel()
         assert candidates.check_history() == [second]
-
-
-@pytest.fixture
-def kills(request: pytest.FixtureRequest) -> int:
-    return int(request.config.getoption("--kills"))
