@@ -153,19 +153,24 @@ class Manager:
         """Works until `stop`, or until the lease is lost. Cancellation ends at once, runs in flight included."""
         self._log.info("starting", controllers=[controller.spec.name for controller in self.controllers])
         lifecycle = Lifecycle(stop_within=self.settings.stop_within, log=self._log)
-        well = False
+        well = failed = False
         try:
             await self._start(lifecycle)
             lost = [] if self.election is None else [self.election.lost.wait()]
             await lifecycle.until(self._stopping.wait(), *lost)
             well = self._stopping.is_set()
-            if not well:
-                raise LeadershipLost("the lease was lost: the log says why")
+        except Exception:
+            failed = True
+            raise
         finally:
             try:
                 await lifecycle.close(drain=well)
             finally:
                 self.abandoned = lifecycle.abandoned
+            if failed and self.election is not None and not lifecycle.abandoned:
+                await self.election.release()  # another process may be luckier, and need not wait
+        if not well:
+            raise LeadershipLost("the lease was lost: the log says why")
         self._log.info("stopped")
 
     async def _start(self, lifecycle: Lifecycle) -> None:

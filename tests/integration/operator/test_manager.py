@@ -17,8 +17,8 @@ import pytest
 from kubewright import Client, Context, Manager, ObjectMeta, Operator, Resource, resource
 from kubewright.api import LoopClock
 from kubewright.devcluster.cluster import DevCluster
-from kubewright.kinds import core_v1
-from kubewright.operator import LeadershipLost, Settings
+from kubewright.kinds import coordination_v1, core_v1
+from kubewright.operator import LeadershipLost, Settings, StartFailed
 from kubewright.operator.election import LeaderElection
 from kubewright.operator.health import answer
 from kubewright.telemetry import new_log
@@ -442,5 +442,21 @@ def test_a_lifespan_that_fails_is_named_and_leaves_nothing() -> None:
             await asyncio.sleep(0)
             assert asyncio.all_tasks() == before
             assert threading.active_count() == threads
+
+    run_in_virtual_time(main)
+
+
+def test_a_leader_that_fails_lets_go_of_its_lease() -> None:
+    @asynccontextmanager
+    async def broken(client: Client) -> AsyncIterator[int]:
+        raise ConnectionError("the cloud does not answer")
+        yield 1
+
+    async def main() -> None:
+        async with world(things(lifespan=broken), lease=True) as here:
+            with pytest.raises(StartFailed):
+                await here.manager.run()
+            lease = await here.somebody.get(coordination_v1.Lease, "things", namespace="default")
+            assert lease.spec.holder_identity == ""
 
     run_in_virtual_time(main)
