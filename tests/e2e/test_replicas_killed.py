@@ -248,9 +248,8 @@ async def test_a_killed_leader_costs_no_more_than_what_it_had_in_flight(
             await undisturbed.delete()
 
         check_one_owner(proxy)
-        taken = (
-            len(takeovers(proxy.leases)) - 1
-        )  # where the machine stands still, a lease is lost that nobody was killed for
+        # More than kills where the machine stood still for so long that a lease was lost.
+        taken = len(takeovers(proxy.leases)) - 1
         few, many = counted(proxy, undisturbed), counted(proxy, disturbed)
         print(  # noqa: T201 - for make e2e-election
             f"\n{kills} kills ({dict(killer.moments)}), {taken} take-overs, {disturbed.edits.total()} edits, "
