@@ -27,6 +27,7 @@ from kubewright.api import (
     ResourceInfo,
     split_list,
 )
+from kubewright.api.cancellation import being_cancelled
 from kubewright.cache.page import Page
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.plan import Outcome, Plan, next_plan
@@ -156,7 +157,7 @@ class Reflector:
             self._trouble(Phase.BROKEN, str(error))
             return Outcome.REFUSED
         except (Exception, asyncio.CancelledError) as error:  # one that ends leaves a view that grows old in silence
-            if isinstance(error, asyncio.CancelledError) and _is_to_end():
+            if isinstance(error, asyncio.CancelledError) and being_cancelled():
                 raise
             self._log.exception("watching failed", resource=self._info.qualified_plural)
             self._trouble(Phase.BROKEN, f"{type(error).__name__}: {error}")
@@ -377,12 +378,6 @@ _WENT_BACK = "the server's resource versions went back, as after a restore from 
 def _at(seconds: float) -> float:
     """A moment on the running loop's own clock, which is what its timers go by."""
     return asyncio.get_running_loop().time() + seconds
-
-
-def _is_to_end() -> bool:
-    """Whether somebody cancelled this task; else a cancellation comes from what it waits for."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _is_ahead(error: ApiError) -> bool:

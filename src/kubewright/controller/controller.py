@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
+from kubewright.api.cancellation import being_cancelled
 from kubewright.cache import Cache, Entry, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
@@ -185,8 +186,7 @@ class Controller(Generic[R]):
         try:
             result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
         except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if being_cancelled():
                 raise  # it is this worker that is to end
             ending = self._failed(request, error, steps, log)
         except (Exception, SystemExit) as error:  # one object's failure must not stop the others

@@ -18,6 +18,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from kubewright.api import Clock, Resource
+from kubewright.api.cancellation import being_cancelled
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.cron import Schedule
 from kubewright.controller.queue import Priority
@@ -199,7 +200,9 @@ async def follow(source: Source, around: SourceContext, wake: Callable[[object],
     while True:
         try:
             await _take_all(source(around), took)
-        except Exception:  # the next attempt may go well, and nothing else depends on it
+        except (Exception, asyncio.CancelledError) as error:  # the next attempt may go well; nothing else depends on it
+            if isinstance(error, asyncio.CancelledError) and being_cancelled():
+                raise
             failures += 1
             delay = backoff.delay(failures, rng)
             around.log.exception("a source failed", source=_name(source), retry_in=round(delay, 3))

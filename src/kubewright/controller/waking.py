@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from kubewright.api import Clock, Resource, decode, resource_info
+from kubewright.api.cancellation import being_cancelled
 from kubewright.cache import Cache, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
@@ -137,7 +138,9 @@ class Waking:
                     for obj in _states(watch, event):
                         requests = watch.to(obj)
                         self._take(await requests if isinstance(requests, Awaitable) else requests, event)
-            except Exception:  # often the server's; the next try may go well
+            except (Exception, asyncio.CancelledError) as error:  # often the server's; the next try may go well
+                if isinstance(error, asyncio.CancelledError) and being_cancelled():
+                    raise
                 if failures == _TRIES:
                     self._log.exception("a mapper failed; its event is given up", watched=event.key[1])
                     return

@@ -96,6 +96,19 @@ def test_a_source_that_fails_is_called_anew_after_a_growing_delay() -> None:
     assert first["source"].endswith("broken")
 
 
+def test_a_source_that_waits_for_what_others_cancelled_is_called_anew_too() -> None:
+    starts: list[float] = []
+
+    async def broken(around: SourceContext) -> AsyncIterator[SourceItem]:
+        starts.append(asyncio.get_running_loop().time())
+        shared = asyncio.get_running_loop().create_future()
+        shared.cancel()
+        yield await shared
+
+    heard_within(60, broken)
+    assert len(starts) >= 5
+
+
 def test_a_source_that_ends_is_done() -> None:
     async def once(around: SourceContext) -> AsyncIterator[SourceItem]:
         yield A

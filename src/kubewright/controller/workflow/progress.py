@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from kubewright.api import Resource
+from kubewright.api.cancellation import being_cancelled
 from kubewright.controller.children import Child
 from kubewright.controller.context import Context
 from kubewright.controller.error_status import summary
@@ -108,8 +109,7 @@ class Progress(Generic[P]):
             self.again.append(again.after)
             self._set(name, StepState.NOT_READY, f"is not ready: to be looked at again in {again.after:g} s")
         except asyncio.CancelledError as cancelled:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if being_cancelled():
                 raise  # the run is to end
             self._fail(name, _as_failure(cancelled, "was cancelled from within"))
         except SystemExit as exit_:
