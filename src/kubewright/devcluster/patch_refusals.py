@@ -63,9 +63,8 @@ def shown(patched: Any) -> str:
     return json_text(patched, in_order=True)
 
 
-_UNMARSHAL = re.compile(r"json: cannot unmarshal (\w+) into Go (?:struct field \S+|value) of type (\S+)")
+_UNMARSHAL = re.compile(r"json: cannot unmarshal (\w+)( \S+)? into Go (?:struct field \S+|value) of type (\S+)")
 _KINDS = {"number": "int64", "array": "slice", "object": "map"}
-_TYPES = {"number": "int64", "array": "[]interface {}", "object": "map[string]interface {}"}
 _SCALARS = frozenset({"string", "bool", "int32", "int64", "float64"})
 
 
@@ -74,10 +73,13 @@ def as_converted(why: str) -> str:
     match = _UNMARSHAL.fullmatch(why)
     if match is None:
         return why
-    found, wanted = match.groups()
+    found, text, wanted = match.groups()
     kind = _KINDS.get(found, found)
-    if wanted in _SCALARS:
-        return f"cannot convert {_TYPES.get(found, found)} to {wanted}"
+    if text is not None and not text.strip(" -").isdigit():
+        kind = "float64"
+    if wanted in _SCALARS:  # Go can convert numbers to text, and to other numbers; only the value stands against it
+        convertible = found == "number" and wanted != "bool"
+        return f"cannot convert {kind} to {wanted}" if convertible else f"unrecognized type: {wanted}"
     if wanted.startswith("map["):
         return f"cannot restore map from {kind}"
     return f"cannot restore slice from {kind}" if wanted.startswith("[]") else f"cannot restore struct from: {kind}"

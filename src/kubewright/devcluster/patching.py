@@ -69,8 +69,9 @@ class Patch:
                     return json_patch.apply(obj, self.value)
                 case "application/merge-patch+json":
                     return merge_patch.apply(obj, self.value)
-                case _:
-                    return strategic.apply(obj, self.value, self.shape)
+                case _:  # goes into the kind's struct, where what the patch says about its kind has no place
+                    named = {key: obj[key] for key in ("apiVersion", "kind") if key in obj}
+                    return {**strategic.apply(obj, self.value, self.shape), **named}
         except PatchError as error:
             raise refused(error) from error
 
