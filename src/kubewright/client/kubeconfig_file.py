@@ -121,9 +121,18 @@ def parse_kubeconfig(path: Path) -> KubeconfigFile:
     if document is None:
         return KubeconfigFile()
     try:
-        return msgspec.convert(document, KubeconfigFile)
+        return msgspec.convert(_without_nulls(document), KubeconfigFile)
     except msgspec.ValidationError as error:
         raise KubeconfigError(f"{path} is not a kubeconfig: {error}") from error
+
+
+def _without_nulls(value: object) -> object:
+    """To kubectl, and the tools that write these files, a null is a field that is not set; plugins' own JSON stays."""
+    if isinstance(value, dict):
+        return {
+            key: each if key == "extension" else _without_nulls(each) for key, each in value.items() if each is not None
+        }
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 def read_file(path: Path, needed_by: str | None = None) -> bytes:

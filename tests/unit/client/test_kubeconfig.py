@@ -289,3 +289,22 @@ def test_files_are_found_beside_the_file_that_won(tmp_path: Path) -> None:
     config = load(environ={"KUBECONFIG": f"{one}{os.pathsep}{two}"})
     assert config.token_file == tmp_path / "a" / "token"
     assert config.source == str(one)
+
+
+def test_a_null_is_a_field_that_is_not_set(tmp_path: Path) -> None:
+    """As the tools of cloud providers write them."""
+    plugin = (
+        "apiVersion: client.authentication.k8s.io/v1beta1, command: /bin/login, args: null, env: [{name: P, value: null}], "
+        "installHint: null, interactiveMode: null, provideClusterInfo: null"
+    )
+    cluster = (
+        "server: https://c, insecure-skip-tls-verify: null, disable-compression: null, "
+        "extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: null}}]"
+    )
+    path = kubeconfig(tmp_path / "config", cluster=cluster, user=f"token: null, exec: {{{plugin}}}")
+    assert load(path).exec == ExecPlugin(
+        api_version="client.authentication.k8s.io/v1beta1",
+        command="/bin/login",
+        env=(("P", ""),),
+        cluster_extension={"audience": None},
+    )
