@@ -25,14 +25,13 @@ from kubewright.api.names import check_dns_subdomain
 from kubewright.client import Client, Fence, MergePatch, TransportError
 from kubewright.kinds import coordination_v1
 from kubewright.operator.election_lease import LeaseView, Standing
+from kubewright.operator.election_times import JITTER, check_times
 from kubewright.telemetry import Log, null_log
 
 __all__ = ["LeaderElection", "new_identity"]
 
 _AFTER = 0.001
 """Seconds after the deadline at which leadership counts as lost; timers are not as exact as the fence."""
-_JITTER = 1.2
-"""Candidates look again after one to 2.2 retry periods, as those of client-go do, so that they don't do it together."""
 
 
 def new_identity(rng: random.Random | None = None) -> str:
@@ -79,7 +78,7 @@ class LeaderElection:
         """
         check_dns_subdomain(name, what="the lease's name")
         self.identity = _checked(identity) if identity is not None else new_identity(rng)
-        _check_times(lease_duration, renew_deadline, retry_period)
+        check_times(lease_duration, renew_deadline, retry_period)
         self.name = name
         self.namespace = namespace
         self._client = client
@@ -232,7 +231,7 @@ class LeaderElection:
         self.fence.extend(started + self._renew_deadline)
 
     def _until_next_look(self) -> float:
-        usual = self._retry_period * (1 + _JITTER * self._rng.random())
+        usual = self._retry_period * (1 + JITTER * self._rng.random())
         left = self._view.good_until - self._clock.monotonic()
         return min(usual, left + self._rng.uniform(0.0, 0.1) * self._retry_period) if left > 0 else usual
 
@@ -292,20 +291,6 @@ def _checked(identity: str) -> str:
             f"identity={identity!r}: use printable ASCII without blanks; it is sent in the user agent, too"
         )
     return identity
-
-
-def _check_times(lease_duration: int, renew_deadline: float, retry_period: float) -> None:
-    if lease_duration < 1 or lease_duration != int(lease_duration):
-        raise ValueError(f"lease_duration={lease_duration}: a Lease counts in whole seconds, 1 at least")
-    if renew_deadline >= lease_duration:
-        raise ValueError(
-            f"renew_deadline={renew_deadline:g} must be less than lease_duration={lease_duration:g}: a write may take what "
-            "is between them"
-        )
-    if retry_period <= 0 or renew_deadline <= _JITTER * retry_period:
-        raise ValueError(
-            f"retry_period={retry_period:g} must be more than 0 and less than renew_deadline={renew_deadline:g} / {_JITTER}"
-        )
 
 
 def _words(error: Exception) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from kubewright.api.names import check_dns_subdomain
+from kubewright.operator.election_times import check_times
 from kubewright.operator.http_server import Address
 
 __all__ = ["SETTINGS", "Resolved", "Setting", "Settings", "SettingsError", "resolve"]
@@ -46,6 +46,15 @@ class Settings(Struct, frozen=True, kw_only=True):
                 setting.check(getattr(self, setting.name))
             except ValueError as error:
                 raise SettingsError(f"{setting.name}: {error}") from error
+        try:
+            check_times(
+                self.leader_elect_lease_duration,
+                self.leader_elect_renew_deadline,
+                self.leader_elect_retry_period,
+                prefix="leader_elect_",
+            )
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
 
 
 def _seconds(value: object) -> None:
@@ -241,7 +250,7 @@ def resolve(defaults: Settings, environment: Mapping[str, str], flags: Mapping[s
         if (given := flags.get(setting.name)) is not None:
             values[setting.name] = _checked(setting, given, setting.flag)
             origins[setting.name] = setting.flag
-    return Resolved(msgspec.convert(values, Settings), origins)
+    return Resolved(Settings(**values), origins)
 
 
 def _checked(setting: Setting, value: object, origin: str) -> object:

@@ -66,6 +66,17 @@ def test_a_value_of_no_use_is_refused_by_its_flag_and_by_its_argument() -> None:
         Settings(log_level=wrong)
 
 
+def test_times_of_an_election_that_do_not_fit_are_refused_where_they_are_declared() -> None:
+    said = "^leader_elect_renew_deadline=20 must be less than leader_elect_lease_duration=15: "
+    with pytest.raises(SettingsError, match=said):
+        Settings(leader_elect_renew_deadline=20)
+    with pytest.raises(SettingsError, match=said):
+        resolve(Settings(), {"KUBEWRIGHT_LEADER_ELECT_RENEW_DEADLINE": "20"}, {})
+    longer = Settings(leader_elect_renew_deadline=20, leader_elect_lease_duration=30)
+    with pytest.raises(SettingsError, match="^leader_elect_retry_period=17 must be more than 0 and less than "):
+        resolve(longer, {}, {"leader_elect_retry_period": "17"})
+
+
 def test_an_unknown_variable_is_refused_with_the_nearest() -> None:
     with pytest.raises(SettingsError, match=r"KUBEWRIGHT_STOP_WITHN: .* did you mean KUBEWRIGHT_STOP_WITHIN\?"):
         resolve(Settings(), {"KUBEWRIGHT_STOP_WITHN": "2"}, {})
