@@ -1,15 +1,38 @@
-"""Adoption: taking an object that nobody controls as one's own."""
+"""Whose an object is: taking one that nobody controls, and leaving alone what somebody else does."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from kubewright.api import AlreadyOwned, Resource, controller_of, describe, set_controller
+from kubewright.api import AlreadyOwned, Resource, controller_of, decode, describe, resource_info, set_controller
+from kubewright.cache import Entry
 from kubewright.client import Client
 
-__all__ = ["adopt"]
+__all__ = ["adopt", "check_that_nobody_else_controls"]
 
 R = TypeVar("R", bound=Resource)
+
+
+def check_that_nobody_else_controls(entry: Entry, obj: Resource, owner: Resource) -> None:
+    """Raises `AlreadyOwned` where the object, as the cache has it, has another controller than ``owner``.
+
+    The server can't tell: both are written by one field manager, so that each apply would take the object from the other
+    owner and wake that, for ever. What an earlier object of the owner's name has left is the owner's to take.
+    """
+    if entry.controller in (None, owner.uid):
+        return
+    present = controller_of(decode(entry.raw, Resource).metadata)
+    info = resource_info(type(owner))
+    if present is None or (present.kind, present.name, present.api_version.rpartition("/")[0]) == (
+        info.kind,
+        owner.name,
+        info.group,
+    ):
+        return
+    raise AlreadyOwned(
+        f"{describe(owner)} can't apply {describe(obj)}: it is already controlled by {present.kind} {present.name}; give it "
+        "a name that follows from its owner's"
+    )
 
 
 async def adopt(client: Client, obj: R, owner: Resource, *, field_manager: str) -> R:

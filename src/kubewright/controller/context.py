@@ -25,7 +25,7 @@ from kubewright.api import (
 )
 from kubewright.cache import WHOLE, Entry, Informer, NotHeld
 from kubewright.client import Client
-from kubewright.controller.adoption import adopt
+from kubewright.controller.adoption import adopt, check_that_nobody_else_controls
 from kubewright.controller.children import Children
 from kubewright.controller.environment import RunEnvironment, Start, Write
 from kubewright.controller.events import EventType
@@ -119,7 +119,7 @@ class Context(Generic[S_co]):
         """Makes ``obj``'s fields so, by server-side apply with force, owned by the reconciled object.
 
         The namespace defaults to the owner's. Returns the object as the server has it. Raises `AlreadyOwned` for an
-        object with another controller, and the API's errors.
+        object with another controller, such as what is applied for another object by the same name, and the API's errors.
         """
         kind = type(obj)
         self._place(obj)
@@ -142,6 +142,7 @@ class Context(Generic[S_co]):
         entry = informer.entry(obj.namespace, obj.name)
         body, before = intent.body, None
         if entry is not None:
+            check_that_nobody_else_controls(entry, obj, self._obj)
             settled = await self._settled(intent, entry, informer)
             if settled is None and await self._env.applied.heard_of_another(intent):
                 entry = informer.entry(obj.namespace, obj.name) or entry

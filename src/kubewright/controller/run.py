@@ -89,7 +89,10 @@ class Run(Generic[R]):
         try:
             obj = decode(entry.raw, self._spec.kind)
         except DecodeError as error:
-            await self._tell_that_it_does_not_fit(entry, start, error)
+            try:
+                await self._tell_that_it_does_not_fit(entry, start, error)
+            except Requeue as again:
+                return Result(requeue_after=again.after)
             return None
         ctx = Context(self._env, obj, start)
         if start.steps is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
 from kubewright import Context, NotFound, ObjectMeta, Operator, Requeue, Result, Watch
-from kubewright.api import DecodeError
+from kubewright.api import AlreadyOwned, DecodeError
 from kubewright.client import JsonPatch
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
@@ -133,6 +134,73 @@ def test_an_object_that_no_longer_fits_its_class_is_told_of_and_can_be_deleted()
             assert cleaned == ["s"]
             with pytest.raises(NotFound):
                 await here.client.get(Strict, "s", namespace="default")
+
+    run_in_virtual_time(main)
+
+
+def test_a_clean_up_of_what_does_not_fit_its_class_may_ask_for_another_run() -> None:
+    operator, times = new_operator(), list[float]()
+
+    @operator.controller(Strict)
+    async def reconcile(strict: Strict, ctx: Context) -> None: ...
+
+    @operator.finalizer(Strict, name="example.com/clean")
+    async def clean(strict: Strict, ctx: Context) -> None:
+        times.append(asyncio.get_running_loop().time())
+        if len(times) < 3:
+            raise Requeue(5)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.client.create(
+                Strict(metadata=ObjectMeta(name="s", namespace="default"), spec=WidgetSpec(size=1))
+            )
+            await asyncio.sleep(1)
+            drop = JsonPatch([{"op": "remove", "path": "/spec"}])
+            with pytest.raises(DecodeError):
+                await here.client.patch(Strict, "s", drop, namespace="default")
+            await here.client.delete(Strict, "s", namespace="default")
+            await asyncio.sleep(20)
+            assert [round(later - earlier) for earlier, later in pairwise(times)] == [5, 5]
+            assert not here.said("reconcile failed")
+
+    run_in_virtual_time(main)
+
+
+def test_two_objects_do_not_fight_over_one_child() -> None:
+    operator, runs, refused = new_operator(), list[str](), list[str]()
+
+    @operator.controller(Widget, owns=[core_v1.Service])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        runs.append(widget.name)
+        if len(runs) > 100:
+            await asyncio.sleep(3600)  # or a fight would never let time pass
+        service = core_v1.Service(metadata=ObjectMeta(name="same"))
+        service.spec.ports = [core_v1.ServicePort(port=80)]
+        try:
+            await ctx.apply(service)
+        except AlreadyOwned as error:
+            refused.append(str(error))
+            raise
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create("first")
+            await asyncio.sleep(1)
+            await here.create("second")
+            await asyncio.sleep(30)
+            service = await here.client.get(core_v1.Service, "same", namespace="default")
+            assert [owner.name for owner in service.metadata.owner_references or ()] == ["first"]
+            assert runs.count("first") < 5
+            assert len(runs) < 30
+            assert refused[0] == (
+                "Widget default/second can't apply Service default/same: it is already controlled by Widget first; give it a "
+                "name that follows from its owner's"
+            )
+            await here.client.delete(Widget, "first", namespace="default")
+            await asyncio.sleep(100)
+            service = await here.client.get(core_v1.Service, "same", namespace="default")
+            assert [owner.name for owner in service.metadata.owner_references or ()] == ["second"]
 
     run_in_virtual_time(main)
 
