@@ -201,6 +201,9 @@ def test_an_owner_in_another_namespace_is_no_owner(in_cluster: Any) -> None:
         await world.client.create(config("child", reference(owner)))
         await world.after(1)
         assert await configs(world) == []
+        said = f"[v1/ConfigMap, namespace: default, name: owner, uid: {owner.metadata.uid}]"
+        why = f'ownerRef {said} does not exist in namespace "default"'
+        assert await world.events("child") == [("OwnerRefInvalidNamespace", why)]
 
     in_cluster(scenario)
 

@@ -78,7 +78,8 @@ class ControlPlane:
         manager.beside(lambda: create_initial_objects(manager.client, simulation))
         self._components = (manager, scheduler, kubelet)
         self._expiry = EventExpiry(store, clock=clock)
-        self._collector = GarbageCollector(store, catalog, transport(), clock=clock, rng=rng, log=log)
+        events = manager.recorder("garbage-collector-controller")
+        self._collector = GarbageCollector(store, catalog, transport(), events=events, clock=clock, rng=rng, log=log)
 
     async def run(self) -> None:
         """Works until cancelled."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kubewright.api import ApiError, Clock, Conflict, NotFound, ResourceInfo
+from kubewright.api import ApiError, Clock, Conflict, NotFound, ObjectMeta, ResourceInfo, unstructured
 from kubewright.client import RestClient, Transport, TransportError
 from kubewright.client.requests import delete_options
 from kubewright.controller import Request, WorkQueue
@@ -26,7 +26,8 @@ from kubewright.devcluster.controllers.garbage.verdict import (
     decide,
 )
 from kubewright.devcluster.controllers.log_reader import LogReader
-from kubewright.devcluster.objects import Object, metadata_of
+from kubewright.devcluster.controllers.recorder import EventRecorder
+from kubewright.devcluster.objects import Object, metadata_of, name_of
 from kubewright.devcluster.store import Compacted, GroupResource, Store
 from kubewright.telemetry import Log
 
@@ -35,6 +36,7 @@ __all__ = ["GarbageCollector"]
 _NAME = "kube-controller-manager"
 _AGENT = "kube-controller-manager/garbage-collector"
 _NO_DEPENDENTS = GroupResource("", "events")
+_NAMESPACES = GroupResource("", "namespaces")
 
 
 class GarbageCollector:
@@ -45,11 +47,20 @@ class GarbageCollector:
     """
 
     def __init__(
-        self, store: Store, catalog: Catalog, transport: Transport, *, clock: Clock, rng: random.Random, log: Log
+        self,
+        store: Store,
+        catalog: Catalog,
+        transport: Transport,
+        *,
+        events: EventRecorder,
+        clock: Clock,
+        rng: random.Random,
+        log: Log,
     ) -> None:
         self._store = store
         self._catalog = catalog
         self._rest = RestClient(transport, user_agent=_AGENT, clock=clock, rng=rng)
+        self._events = events
         self._log = log.bind(component=_AGENT)
         self._graph = Graph()
         self._queue = WorkQueue(rng)
@@ -162,7 +173,31 @@ class GarbageCollector:
             case Delete(policy=policy, unblock=unblock):
                 if unblock:
                     await self._unblock(node)
+                await self._tell_of_owners_elsewhere(node)
                 await self._delete(node, policy, versioned=not unblock)
+
+    async def _tell_of_owners_elsewhere(self, node: Node) -> None:
+        """An owner in another namespace is none, which surprises many whose object is gone a moment later."""
+        info = self._info(node)
+        for owner in node.owners:
+            if info is None or self._graph.saw_end_of(owner.uid) or not self._is_elsewhere(owner, node):
+                continue
+            kind = f"{owner.api_version}/{owner.kind}"
+            said = f"[{kind}, namespace: {node.namespace}, name: {owner.name}, uid: {owner.uid}]"
+            why = f'ownerRef {said} does not exist in namespace "{node.namespace}"'
+            about = unstructured(info.api_version, info.kind, plural=info.plural)(
+                metadata=ObjectMeta(name=node.name, namespace=node.namespace, uid=node.uid)
+            )
+            await self._events.record(about, "Warning", "OwnerRefInvalidNamespace", why)
+
+    def _is_elsewhere(self, owner: Owner, dependent: Node) -> bool:
+        group, _, version = owner.api_version.rpartition("/")
+        served = self._catalog.find_kind(group, version, owner.kind)
+        if served is None or not served.info.namespaced:
+            return False
+        namespaces = {name_of(each) for each in self._store.list(_NAMESPACES)} - {dependent.namespace}
+        named = (self._store.get(served.storage, namespace, owner.name) for namespace in namespaces)
+        return any(found is not None and metadata_of(found).get("uid") == owner.uid for found in named)
 
     async def _delete(self, node: Node, policy: Any, *, versioned: bool) -> None:
         info = self._info(node)
