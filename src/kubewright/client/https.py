@@ -294,9 +294,10 @@ class HttpsTransport:
             if isinstance(error.__cause__ or error, ssl.SSLCertVerificationError) and self._tls is not None:
                 with suppress(ConfigError):
                     self._tls.reread(self._clock.monotonic())  # the authority may be a new one
-        return TransportError(
-            f"{request.method} {self._base}{request.path}: {what}", may_be_applied=sent and request.method not in _READS
-        )
+        in_doubt = sent and request.method not in _READS
+        if in_doubt:
+            what += "; it may have been done all the same"
+        return TransportError(f"{request.method} {self._base}{request.path}: {what}", may_be_applied=in_doubt)
 
 
 class _BrokenOffError(OSError):

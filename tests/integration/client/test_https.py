@@ -135,6 +135,7 @@ async def test_a_connection_lost_before_the_answer_leaves_writes_in_doubt(server
         with pytest.raises(TransportError) as caught:
             await connect(server.config).request(HttpRequest(method, "/"))
         assert caught.value.may_be_applied is in_doubt
+        assert ("may have been done" in str(caught.value)) is in_doubt
 
 
 async def test_an_answer_that_takes_too_long_is_given_up(server: Server, connect: Connect) -> None:
