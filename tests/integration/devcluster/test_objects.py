@@ -402,3 +402,17 @@ def test_a_strategic_patch_with_a_fraction_is_refused_as_one(api: Any) -> None:
     api.post(services, {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}})
     reply = api.patch(f"{services}/a", {"spec": {"healthCheckNodePort": 1.5}}, "strategic")
     assert reply.message.endswith(": cannot convert float64 to int32")
+
+
+def test_a_readiness_gate_has_the_name_of_a_condition(api: Any) -> None:
+    spec = {"containers": [{"name": "a", "image": "x"}], "readinessGates": [{"conditionType": "a b"}]}
+    reply = api.post("/api/v1/namespaces/default/pods", {"metadata": {"name": "a"}, "spec": spec})
+    assert [cause["field"] for cause in reply.body["details"]["causes"]] == ["spec.readinessGates[0].conditionType"]
+
+
+def test_a_rule_is_for_resources_or_for_urls(api: Any) -> None:
+    rule = {"verbs": ["get"], "nonResourceURLs": ["/x"], "resources": ["a"], "apiGroups": [""]}
+    path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
+    reply = api.post(path, {"metadata": {"name": "a"}, "rules": [rule]})
+    assert "namespaced rules cannot apply to non-resource URLs" in reply.message
+    assert "rules cannot apply to both regular resources and non-resource URLs" in reply.message

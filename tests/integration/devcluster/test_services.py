@@ -73,3 +73,23 @@ def test_a_load_balancer_may_do_without_node_ports(api: Any) -> None:
     assert "nodePort" not in made["ports"][0]
     internal = api.patch(f"{SERVICES}/a", {"spec": {"type": "ClusterIP"}}).body["spec"]
     assert "allocateLoadBalancerNodePorts" not in internal
+
+
+@pytest.mark.parametrize(
+    ("kind", "ranges", "why"),
+    [
+        ("ClusterIP", ["10.0.0.0/8"], "Forbidden: may only be used when `type` is 'LoadBalancer'"),
+        (
+            "LoadBalancer",
+            ["10.0.0.0/8", "1.2.3.4"],
+            'Invalid value: "[10.0.0.0/8 1.2.3.4]": must be a list of IP ranges',
+        ),
+        ("LoadBalancer", ["x"], 'Invalid value: "[x]": must be a list of IP ranges'),
+        ("LoadBalancer", ["10.0.0.0/8", " 1.2.3.4/32 "], ""),
+    ],
+)
+def test_source_ranges_are_those_of_load_balancers(api: Any, kind: str, ranges: list[str], why: str) -> None:
+    spec = {"type": kind, "ports": [{"port": 80}], "loadBalancerSourceRanges": ranges}
+    reply = api.post(SERVICES, {"metadata": {"name": "a"}, "spec": spec})
+    assert reply.status == (422 if why else 201)
+    assert not why or f"spec.LoadBalancerSourceRanges: {why}" in reply.message

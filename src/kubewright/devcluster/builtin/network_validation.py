@@ -119,6 +119,7 @@ def _type(spec: Json, kind: str) -> Errors:
             )
             yield FieldError("FieldValueDuplicate", f"spec.ports[{index}]", f"Duplicate value: {shown}")
         seen.add(key)
+    yield from _source_ranges(spec.get("loadBalancerSourceRanges"), kind)
     if policy := spec.get("externalTrafficPolicy"):
         where = "spec.externalTrafficPolicy"
         if kind not in {"NodePort", "LoadBalancer"}:
@@ -127,6 +128,24 @@ def _type(spec: Json, kind: str) -> Errors:
             yield invalid(where, policy, "ExternalTrafficPolicy must be empty, Cluster or Local")
     if spec.get("internalTrafficPolicy") is not None:
         yield from one_of(spec, "internalTrafficPolicy", "spec", ("Cluster", "Local"))
+
+
+def _source_ranges(ranges: list[str] | None, kind: str) -> Errors:
+    if not ranges:
+        return
+    where = "spec.LoadBalancerSourceRanges"
+    if kind != "LoadBalancer":
+        yield forbidden(where, "may only be used when `type` is 'LoadBalancer'")
+    for each in ranges:
+        try:
+            ipaddress.ip_interface(each.strip())
+            masked = "/" in each
+        except ValueError:
+            masked = False
+        if not masked:
+            shown = f"[{' '.join(ranges)}]"
+            yield invalid(where, shown, "must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ")
+            return
 
 
 def _service_update(spec: Json, before: Json) -> Errors:

@@ -69,6 +69,8 @@ def pod_spec(spec: Json, at: str) -> Errors:
             yield from named(value, f"{at}.{name}", dns_label_errors)
     for index, toleration in enumerate(spec.get("tolerations") or ()):
         yield from _toleration(toleration, f"{at}.tolerations[{index}]")
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        yield from qualified(gate.get("conditionType", ""), f"{at}.readinessGates[{index}].conditionType")
     for alias in spec.get("hostAliases") or ():
         yield from _host_alias(alias, f"{at}.hostAliases")
     if value := spec.get("priorityClassName"):

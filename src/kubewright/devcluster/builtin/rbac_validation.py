@@ -31,7 +31,7 @@ def _rule(rule: Json, at: str, *, namespaced: bool) -> Errors:
         if namespaced:
             message = "namespaced rules cannot apply to non-resource URLs"
             yield invalid_go(f"{at}.nonResourceURLs", strings(urls), message)
-        elif any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+        if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
             message = "rules cannot apply to both regular resources and non-resource URLs"
             yield invalid_go(f"{at}.nonResourceURLs", strings(urls), message)
         return
