@@ -7,6 +7,7 @@ types); `codec` turns them into JSON and back.
 from kubewright.api.clock import Clock, LoopClock, SystemClock
 from kubewright.api.codec import (
     DecodeError,
+    check_decodable,
     convert,
     declared_types,
     decode,
@@ -125,6 +126,7 @@ __all__ = [
     "Unstructured",
     "UnsupportedMediaType",
     "api_error",
+    "check_decodable",
     "controller_of",
     "convert",
     "declared_types",

@@ -27,7 +27,7 @@ from kubewright.api.model import Model
 from kubewright.api.resource import Resource, resource_info
 from kubewright.api.unstructured import Unstructured
 
-__all__ = ["DecodeError", "convert", "declared_types", "decode", "encode", "split_list", "to_dict"]
+__all__ = ["DecodeError", "check_decodable", "convert", "declared_types", "decode", "encode", "split_list", "to_dict"]
 
 M = TypeVar("M", bound=Model)
 
@@ -103,8 +103,29 @@ class _Head(Model):
 def _decoder(model: type[M]) -> Callable[[bytes | str | msgspec.Raw], M]:
     if issubclass(model, Unstructured):
         return cast("Callable[[bytes | str | msgspec.Raw], M]", partial(_decode_unstructured, kind=model))
-    _prepare(model, set())
-    return msgspec.json.Decoder(model).decode
+    models: set[type[Model]] = set()
+    _prepare(model, models)
+    try:
+        return msgspec.json.Decoder(model).decode
+    except TypeError as error:
+        raise TypeError(f"{_undecodable(models, model)}: {error}") from error
+
+
+def _undecodable(models: Iterable[type[Model]], whole: type[Model]) -> str:
+    """The field that keeps ``whole`` from being decoded: one that is not itself made of a model with such a field."""
+    fields = [(model, name, _tolerant(hint)) for model in models for name, hint in declared_types(model).items()]
+    for model, name, hint in fields:
+        if not any(_models_in(hint)):
+            try:
+                msgspec.json.Decoder(hint)
+            except TypeError:
+                return f"{model.__qualname__}.{name}"
+    return whole.__qualname__
+
+
+def check_decodable(model: type[Model]) -> None:
+    """Raises TypeError, by class and field, for a model that no object can be decoded to."""
+    _decoder(model)
 
 
 def _decode_unstructured(data: bytes | str | msgspec.Raw, *, kind: type[Unstructured]) -> Unstructured:

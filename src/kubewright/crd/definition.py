@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 from kubewright.api import Column, Resource, ResourceInfo, Scale, resource_info
+from kubewright.crd.refusals import check_definition
 from kubewright.crd.schema import schema_of
 
 __all__ = ["definition"]
@@ -15,7 +18,8 @@ def definition(*versions: type[Resource], storage: type[Resource] | None = None)
 
     All versions are served. ``storage`` is the version that objects are stored in; a single one need not be named.
     Names, scope and categories are those of the storage version. Raises ValueError where the classes contradict each
-    other or the API server would refuse what they say, `SchemaError` for a type without a schema.
+    other or the API server would refuse what they say, `SchemaError` for a field without a schema or with one that it
+    would refuse.
     """
     if not versions:
         raise ValueError("a definition needs the class of at least one version")
@@ -26,8 +30,9 @@ def definition(*versions: type[Resource], storage: type[Resource] | None = None)
     if stored not in versions:
         raise ValueError(f"the storage version {stored.__qualname__} is not among the versions")
     info = resource_info(stored)
-    if not info.group:
-        raise ValueError(f"{info.kind} has no group: custom resources need one, such as apps.example.com")
+    if "." not in info.group:
+        has = f"the group {info.group!r}, which has no dot" if info.group else "no group"
+        raise ValueError(f"{info.kind} has {has}: custom resources need one, such as apps.example.com")
     seen: dict[str, type[Resource]] = {}
     for version in versions:
         other = resource_info(version)
@@ -35,7 +40,14 @@ def definition(*versions: type[Resource], storage: type[Resource] | None = None)
             raise ValueError(f"{version.__qualname__} and {stored.__qualname__} are not versions of one kind")
         if seen.setdefault(other.version, version) is not version:
             raise ValueError(f"{info.kind} {other.version} is declared twice")
-    return {
+    return deepcopy(_made(tuple(seen[name] for name in sorted(seen)), stored))
+
+
+@cache
+def _made(versions: tuple[type[Resource], ...], stored: type[Resource]) -> dict[str, Any]:
+    """Made and checked once: when a kind is registered, and then asked for by what installs and prints it."""
+    info = resource_info(stored)
+    crd = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": info.qualified_plural},
@@ -43,9 +55,11 @@ def definition(*versions: type[Resource], storage: type[Resource] | None = None)
             "group": info.group,
             "names": _names(info),
             "scope": "Namespaced" if info.namespaced else "Cluster",
-            "versions": [_version(seen[name], storage=seen[name] is stored) for name in sorted(seen)],
+            "versions": [_version(version, storage=version is stored) for version in versions],
         },
     }
+    check_definition(crd, versions)
+    return crd
 
 
 def _names(info: ResourceInfo) -> dict[str, Any]:

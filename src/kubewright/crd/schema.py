@@ -16,6 +16,7 @@ from kubewright.api import Model, ObjectMeta, Resource, declared_types
 from kubewright.api.markers import IntOrStringFormat, Optional, Required
 from kubewright.api.model import schema_default
 from kubewright.crd.applying import apply_markers
+from kubewright.crd.values import json_value
 
 __all__ = ["SchemaError", "schema_of"]
 
@@ -118,9 +119,9 @@ def _fields(model: type[Model]) -> Iterator[_Field]:
 
 def _plain(value: Any, where: str) -> Any:
     try:
-        return msgspec.to_builtins(value)
-    except TypeError as error:
-        raise SchemaError(f"{where}: {value!r} can't be written as JSON") from error
+        return json_value(value)
+    except ValueError as error:
+        raise SchemaError(f"{where}: {error}") from error
 
 
 def _annotated(hint: Any, where: str, inside: tuple[type[Model], ...]) -> tuple[Schema, Sequence[Any]]:
@@ -136,7 +137,7 @@ def _annotated(hint: Any, where: str, inside: tuple[type[Model], ...]) -> tuple[
         apply_markers(schema, markers)
     except ValueError as error:
         raise SchemaError(f"{where}: {error}") from error
-    for keyword in ("default", "example"):
+    for keyword in ("default", "enum", "example"):
         if keyword in schema:
             schema[keyword] = _plain(schema[keyword], where)
     return schema, markers

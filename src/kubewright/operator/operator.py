@@ -158,7 +158,7 @@ class Operator(Generic[S_co]):
 
         An object annotated ``kubewright.dev/paused: "true"`` is left alone.
         """
-        kinds_of([kind], argument="the first argument")
+        kinds_of([kind], argument="the first argument", defines=True)
         label = resource_info(kind).kind.lower() if name is None else name
         check_dns_label(label, what="the controller's name")
         if any(spec.name == label for spec in self._controllers):

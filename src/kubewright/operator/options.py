@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict, TypeVar, overload
 from kubewright.api import Resource, resource_info
 from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch, Whole
 from kubewright.controller.watches import is_async
+from kubewright.operator.kind_checks import check_kind
 
 __all__ = [
     "ControllerOptions",
@@ -95,8 +96,11 @@ def check_form(function: Callable[..., Any], what: str, *, threads: bool) -> Non
         return  # a function of C's, which can't be asked
 
 
-def kinds_of(kinds: object, *, argument: str) -> tuple[type[Resource], ...]:
-    """The kinds in one of the decorator's lists. Raises TypeError, naming the argument, for what is none."""
+def kinds_of(kinds: object, *, argument: str, defines: bool = False) -> tuple[type[Resource], ...]:
+    """The kinds in one of the decorator's lists. Raises TypeError, naming the argument, for what is none.
+
+    What is wrong with a class itself is raised as `check_kind` does; ``defines``: whether the operator brings its CRD.
+    """
     found = _listed(kinds, argument, "kinds", "[Deployment]")
     for kind in found:
         if not (inspect.isclass(kind) and issubclass(kind, Resource)):
@@ -105,6 +109,7 @@ def kinds_of(kinds: object, *, argument: str) -> tuple[type[Resource], ...]:
             resource_info(kind)
         except TypeError as error:
             raise TypeError(f"{argument}: {error}") from error
+        check_kind(kind, defines=defines)
     return found
 
 
