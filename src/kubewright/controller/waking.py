@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from kubewright.api import Clock, Resource, decode, resource_info
 from kubewright.api.cancellation import being_cancelled
-from kubewright.cache import Cache, Event, Feed, Informer
+from kubewright.cache import Cache, Entry, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.pausing import pause_turned
@@ -114,9 +114,16 @@ class Waking:
 
     def _related_changed(self, watch: Watch[Any]) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:
-            if watch.predicate(event):
-                for obj in _states(watch, event):
-                    self._take(_mapped(watch.to(obj)), event)
+            if not watch.predicate(event):
+                return
+            failure: Exception | None = None
+            for entry in _states(event):
+                try:
+                    self._take(_mapped(watch.to(_shown(watch, entry))), event)
+                except Exception as error:  # whom the other state wakes is to be heard of all the same
+                    failure = error
+            if failure is not None:
+                raise failure
 
         return handle
 
@@ -134,10 +141,7 @@ class Waking:
         backoff = Backoff(first=0.1, longest=10)
         for failures in range(1, _TRIES + 1):
             try:
-                if watch.predicate(event):
-                    for obj in _states(watch, event):
-                        requests = watch.to(obj)
-                        self._take(await requests if isinstance(requests, Awaitable) else requests, event)
+                await self._map_states(watch, event)
             except (Exception, asyncio.CancelledError) as error:  # often the server's; the next try may go well
                 if isinstance(error, asyncio.CancelledError) and being_cancelled():
                     raise
@@ -149,6 +153,19 @@ class Waking:
                 await asyncio.sleep(delay)
             else:
                 return
+
+    async def _map_states(self, watch: Watch[Any], event: Event[Any]) -> None:
+        if not watch.predicate(event):
+            return
+        failure: Exception | None = None
+        for entry in _states(event):
+            try:
+                requests = watch.to(_shown(watch, entry))
+                self._take(await requests if isinstance(requests, Awaitable) else requests, event)
+            except Exception as error:  # as for a mapper that is called at once
+                failure = error
+        if failure is not None:
+            raise failure
 
     def _take(self, requests: Iterable[object], event: Event[Any]) -> None:
         priority = Priority.BACKGROUND if event.initial else Priority.NORMAL
@@ -194,16 +211,18 @@ class Waking:
         return request if request.namespace is None else Request(request.cluster, None, request.name)
 
 
-def _states(watch: Watch[Any], event: Event[Any]) -> Iterator[Resource]:
-    """The object before and after, as what the mapper is promised."""
-    change = event.change
+def _states(event: Event[Any]) -> list[Entry]:
+    """The object before and after."""
+    return [entry for entry in (event.change.old, event.change.new) if entry is not None]
+
+
+def _shown(watch: Watch[Any], entry: Entry) -> Resource:
+    """What the mapper is promised to get of it."""
     if isinstance(watch.to, MetadataMapper):
         shown: type[Resource] = Resource
     else:
         shown = _Metadata if watch.shows_metadata else watch.kind
-    for entry in (change.old, change.new):
-        if entry is not None:
-            yield decode(entry.raw, shown)
+    return decode(entry.raw, shown)
 
 
 class _Metadata(Resource):

@@ -130,6 +130,45 @@ def test_a_mapper_that_takes_its_time_is_tried_again_where_it_fails() -> None:
     run_in_virtual_time(main)
 
 
+@pytest.mark.parametrize("takes_its_time", [False, True])
+def test_a_mapper_that_fails_for_one_state_is_heard_for_the_other(takes_its_time: bool) -> None:
+    operator, woken = Operator("widgets"), list[str]()
+
+    def of_its_label(found: Resource) -> list[Request]:
+        return [Request(None, "default", (found.metadata.labels or {})["widget"])]
+
+    async def in_time(found: Resource) -> list[Request]:
+        return of_its_label(found)
+
+    @operator.controller(Widget, watches=[Watch(core_v1.ConfigMap, to=in_time if takes_its_time else of_its_label)])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        woken.append(widget.name)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            for name in ("a", "b"):
+                await here.create(name)
+            await here.client.create(config_map())
+            await asyncio.sleep(100)
+
+            async def label(labels: dict[str, str]) -> list[str]:
+                woken.clear()
+
+                def change(found: core_v1.ConfigMap) -> None:
+                    found.metadata.labels = labels
+
+                await here.client.edit(core_v1.ConfigMap, "c", change, namespace="default")
+                await asyncio.sleep(100)
+                return sorted(set(woken))
+
+            assert await label({"widget": "a"}) == ["a"]
+            assert await label({"widget": "b"}) == ["a", "b"]
+            assert await label({}) == ["b"]
+            assert here.said("a mapper failed" if takes_its_time else "a subscriber failed")
+
+    run_in_virtual_time(main)
+
+
 def test_owners_wake_as_the_controller_or_whoever_they_are() -> None:
     operator, controlling, owning = Operator("widgets"), list[str](), list[str]()
 
