@@ -108,12 +108,10 @@ class Controller(Generic[R]):
         self._instruments.open()
         async with asyncio.TaskGroup() as tasks:
             waking = tasks.create_task(self._waking.run(), name=f"{self.spec.name}-waking")
-            workers: list[asyncio.Task[object]] = [
+            workers = [
                 tasks.create_task(self._work(), name=f"{self.spec.name}-worker-{number}")
                 for number in range(self.spec.workers)
             ]
-            if not workers:  # then runs are whoever's that calls `reconcile`
-                workers = [tasks.create_task(asyncio.Event().wait(), name=f"{self.spec.name}-no-worker")]
             try:
                 if workers:
                     await asyncio.wait(workers)
