@@ -5,6 +5,7 @@ Each operator gets a kubeconfig of its own, which leads to the proxy over plain 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
@@ -17,7 +18,7 @@ from aiohttp import ClientConnectionResetError, web
 
 from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load_kubeconfig
-from kubewright.client.transport import HttpRequest
+from kubewright.client.transport import HttpRequest, TransportError
 
 Moment = Literal["asked", "answered"]
 _HOP_BY_HOP = {"host", "connection", "content-length", "content-encoding", "transfer-encoding", "accept-encoding"}
@@ -39,8 +40,9 @@ class Write:
     path: str
     asked: float
     answered: float = float("inf")
-    """When the server had answered, whether or not anybody was there to hear it."""
+    """When the server had answered or broken off, whether or not anybody was there to hear it."""
     status: int = 0
+    """0 as long as there is no answer, and for good where the server broke off: then nobody knows whether it was done."""
     holder: str = ""
     """Whom a Lease names since this write."""
 
@@ -73,6 +75,7 @@ class CountingProxy:
         self.entrances: list[Entrance] = []
         self.notice: Callable[[Write, Moment], None] = lambda _write, _moment: None
         self._upstream = upstream
+        self._streams: set[asyncio.Task[None]] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """What has come is passed on, whether or not the one that sent it still lives, as an API server would do it."""
@@ -85,16 +88,24 @@ class CountingProxy:
         )
         if "watch" in request.query:
             return await self._stream(request, passed)
-        if request.method == "GET":
-            return await self._whole(passed)
-        return await self._write(int(request.match_info["replica"]), passed)
+        try:
+            if request.method == "GET":
+                return await self._whole(passed)
+            return await self._write(int(request.match_info["replica"]), passed)
+        except TransportError:
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response(status=502)
 
     async def _write(self, replica: int, passed: HttpRequest) -> web.Response:
         write = Write(replica, passed.headers.get("user-agent", ""), passed.method, passed.path, time.monotonic())
         self.writes.append(write)
         self.notice(write, "asked")
-        answer = await self._whole(passed)
-        write.answered, write.status = time.monotonic(), answer.status
+        try:
+            answer = await self._whole(passed)
+        finally:
+            write.answered = time.monotonic()
+        write.status = answer.status
         if "/leases" in write.path and write.done:
             assert isinstance(answer.body, bytes)
             write.holder = json.loads(answer.body)["spec"]["holderIdentity"]
@@ -112,10 +123,24 @@ class CountingProxy:
             kept = {name: value for name, value in answer.headers.items() if name not in _HOP_BY_HOP}
             response = web.StreamResponse(status=answer.status, headers=kept)
             await response.prepare(request)
-            with suppress(ClientConnectionResetError):  # the reader was killed
-                async for chunk in answer.chunks:
-                    await response.write(chunk)
+            passing = asyncio.ensure_future(_pass(answer.chunks, response))
+            self._streams.add(passing)
+            passing.add_done_callback(self._streams.discard)
+            with suppress(asyncio.CancelledError):
+                await passing
             return response
+
+    async def end_streams(self) -> None:
+        streams = [*self._streams]
+        for each in streams:
+            each.cancel()
+        await asyncio.gather(*streams, return_exceptions=True)
+
+
+async def _pass(chunks: AsyncIterator[bytes], response: web.StreamResponse) -> None:
+    with suppress(ClientConnectionResetError):  # the reader was killed
+        async for chunk in chunks:
+            await response.write(chunk)
 
 
 @asynccontextmanager
@@ -138,6 +163,7 @@ async def counting_proxy(kubeconfig: Path, folder: Path, *, replicas: int) -> As
             proxy.entrances.append(entrance)
         yield proxy
     finally:
+        await proxy.end_streams()
         await runner.cleanup()
         await upstream.close()
 
