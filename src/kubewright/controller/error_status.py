@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from kubewright.api import ApiError, Clock, Condition, Conditions, Resource, resource_info, whole_seconds
+from kubewright.api import JSON, ApiError, Clock, Condition, Conditions, Resource, resource_info, whole_seconds
 from kubewright.controller.outcome import TerminalError
 from kubewright.controller.status import has_conditions
 from kubewright.telemetry import without_credentials
@@ -20,6 +20,7 @@ __all__ = [
     "clear_error",
     "default_error_status",
     "finalizer_failed",
+    "is_error",
     "retrying_or_stalled",
     "says_nothing",
     "stalled",
@@ -32,7 +33,7 @@ object's status, which is then written."""
 
 RECONCILING, STALLED = "Reconciling", "Stalled"
 RETRY, TERMINAL, UNREADABLE, FINALIZER = "RetryAfterError", "TerminalError", "DoesNotFit", "FinalizerFailed"
-_OURS = frozenset({RETRY, TERMINAL, UNREADABLE, FINALIZER})
+_ERRORS = (RETRY, TERMINAL, UNREADABLE, FINALIZER)
 _LONGEST = 1024
 
 
@@ -57,17 +58,21 @@ def says_nothing(_obj: Any, _error: Exception, _conditions: Conditions | None) -
 
 
 def finalizer_failed(finalizer: str, error: Exception, *, generation: int | None, clock: Clock) -> Condition:
-    """The condition of an object that can't go because a clean-up fails."""
+    """The condition of an object that can't go because a clean-up fails, until it is edited or (`RECONCILING`) for now."""
     message = f"{finalizer}: {summary(error)}"[:_LONGEST]
-    return _true(RECONCILING, FINALIZER, message, generation, clock)
+    type_ = STALLED if isinstance(error, TerminalError) else RECONCILING
+    return _true(type_, FINALIZER, message, generation, clock)
 
 
 def clear_error(entries: list[Condition]) -> None:
     """Removes what this module has set."""
-    if any(entry.reason in _OURS and entry.type in {RECONCILING, STALLED} for entry in entries):
-        entries[:] = [
-            entry for entry in entries if entry.reason not in _OURS or entry.type not in {RECONCILING, STALLED}
-        ]
+    if any(is_error(entry.type, entry.reason) for entry in entries):
+        entries[:] = [entry for entry in entries if not is_error(entry.type, entry.reason)]
+
+
+def is_error(type_: JSON, reason: JSON) -> bool:
+    """Whether a condition of this type and reason is one that this module sets."""
+    return type_ in (RECONCILING, STALLED) and reason in _ERRORS
 
 
 def stalled(error: Exception, *, generation: int | None, clock: Clock) -> Condition:
@@ -95,5 +100,5 @@ def summary(error: BaseException) -> str:
 
 def _drop(conditions: Conditions, type_: str) -> None:
     present = conditions.get(type_)
-    if present is not None and present.reason in _OURS:
+    if present is not None and present.reason in _ERRORS:
         conditions.remove(type_)

@@ -28,6 +28,7 @@ from kubewright.controller.error_status import (
     clear_error,
     default_error_status,
     finalizer_failed,
+    is_error,
     stalled,
     summary,
 )
@@ -128,7 +129,7 @@ class Run(Generic[R]):
         if self._shows_errors:
             condition = stalled(error, generation=entry.generation, clock=self._env.clock)
             try:
-                await self._status.write_condition(obj, condition, raw=entry.raw)
+                await self._status.write_condition(obj, condition, raw=entry.raw, instead_of=is_error)
             except (ApiError, TransportError) as refusal:  # its status may not fit the schema either
                 start.log.warning("condition Stalled was not written", error=str(refusal))
 
@@ -166,7 +167,7 @@ class Run(Generic[R]):
             return
         condition = finalizer_failed(finalizer.name, error, generation=entry.generation, clock=self._env.clock)
         try:
-            await self._status.write_condition(obj, condition, raw=entry.raw)
+            await self._status.write_condition(obj, condition, raw=entry.raw, instead_of=is_error)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("the failed clean-up does not show in the status", error=str(refusal))
 

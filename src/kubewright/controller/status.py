@@ -7,6 +7,7 @@ an early return did not set.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, get_args
 
@@ -83,10 +84,13 @@ class StatusWriter:
             _hold_back(old, new)
         return await self._write(obj, old, new, raw)
 
-    async def write_condition(self, obj: Resource, condition: Condition, *, raw: bytes) -> WrittenStatus | None:
+    async def write_condition(
+        self, obj: Resource, condition: Condition, *, raw: bytes, instead_of: Callable[[JSON, JSON], bool]
+    ) -> WrittenStatus | None:
         """Sets one condition of an object whose status may not be what its class says; ``raw`` is as for `write`.
 
-        Nothing is written where the status has no place for it.
+        It replaces those of which ``instead_of`` says so, by type and reason. Nothing is written where the status has no
+        place for it.
         """
         before = msgspec.json.decode(raw).get("status") or {}
         known = before.get("conditions", []) if isinstance(before, dict) else None
@@ -96,9 +100,11 @@ class StatusWriter:
         present = next((item for item in known if item.get("type") == condition.type), None)
         if present is not None and present.get("status") == condition.status:
             wanted["lastTransitionTime"] = present.get("lastTransitionTime", wanted["lastTransitionTime"])
-        if present == wanted:
+        others = [
+            item for item in known if item is not present and not instead_of(item.get("type"), item.get("reason"))
+        ]
+        if present == wanted and len(others) == len(known) - 1:
             return None
-        others = [item for item in known if item is not present]
         return await self._write(obj, before, {**before, "conditions": [*others, wanted]}, raw)
 
     async def _write(self, obj: Resource, before: JSON, after: JSON, raw: bytes) -> WrittenStatus | None:

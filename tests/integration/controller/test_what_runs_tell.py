@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from kubewright import Context, Model, NotFound, ObjectMeta, Operator, Resource, Watch, Whole, field, resource
+from kubewright import (
+    Context,
+    Model,
+    NotFound,
+    ObjectMeta,
+    Operator,
+    Resource,
+    TerminalError,
+    Watch,
+    Whole,
+    field,
+    resource,
+)
 from kubewright.api import Conditions, DecodeError
 from kubewright.cache import InformerState
 from kubewright.cache.state import Phase
@@ -298,6 +310,29 @@ def test_finalizers_are_added_whatever_filter_the_controller_has() -> None:
             await here.create()
             await asyncio.sleep(1)
             assert seen == [["example.com/clean"]]
+
+    run_in_virtual_time(main)
+
+
+def test_a_clean_up_that_fails_for_good_is_stalled_and_no_longer_reconciling() -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget)
+    async def reconcile(widget: Widget, ctx: Context) -> None: ...
+
+    @operator.finalizer(Widget, name="example.com/clean")
+    async def clean(widget: Widget, ctx: Context) -> None:
+        raise TerminalError("no such bucket") if ctx.attempt else OSError("the store is away")
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            await here.client.delete(Widget, "w", namespace="default")
+            await asyncio.sleep(20)
+            [condition] = (await here.widget()).status.conditions
+            assert (condition.type, condition.reason) == ("Stalled", "FinalizerFailed")
+            assert condition.message == "example.com/clean: no such bucket"
 
     run_in_virtual_time(main)
 
