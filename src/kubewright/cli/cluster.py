@@ -13,6 +13,7 @@ import click
 
 from kubewright.cli.durations import Seconds
 from kubewright.cli.failure import Failure
+from kubewright.cli.interruption import interruptible
 from kubewright.devcluster.cluster_files import ClusterStatus, state_directory
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.process import ClusterOptions, start_background, status, stop
@@ -46,7 +47,9 @@ def up(port: int | None, ready_after: float | None, foreground: bool) -> None:
     if foreground:
         _clean(lambda: _serve(options))
     else:
-        _introduce(_clean(lambda: start_background(_home(), options)))
+        with interruptible():  # nobody would know of a cluster that goes on starting
+            found = _clean(lambda: start_background(_home(), options))
+        _introduce(found)
 
 
 @command.command("down")

@@ -1,102 +1,42 @@
-"""The command line's entry point: commands load when they are run, so that ``--help`` is quick."""
+"""The entry point of the ``kubewright`` command: from its first moment on, signals end it quietly.
+
+It loads only what that takes, since a signal that comes while modules load would show as a traceback, or as an error
+of whatever module was being loaded.
+"""
 
 from __future__ import annotations
 
-import errno
-import importlib
 import os
-import signal
-import sys
-from collections.abc import Sequence
 
-import click
+TYPE_CHECKING = False  # checkers go by the name
 
-from kubewright.cli.failure import Failure
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
 
-__all__ = ["cli", "main"]
-
-_COMMANDS = {
-    "cluster": "Start, stop and show the embedded cluster.",
-    "dev": "Run an operator on an embedded cluster of its own.",
-    "manifests": "Print the CRDs, RBAC and Deployment of an operator.",
-    "run": "Run an operator against a cluster.",
-}
-
-
-class _Lazy(click.Group):
-    """A group that imports ``kubewright.cli.<command>`` when the command is used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"kubewright.cli.{cmd_name}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in _COMMANDS:
-            from difflib import get_close_matches  # noqa: PLC0415 - only for who mistypes
-
-            if close := get_close_matches(args[0], _COMMANDS, n=1):
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
-
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="kubewright", message="kubewright %(version)s")
-def cli() -> None:
-    """Kubernetes operators in Python: run them, develop them on an embedded cluster, generate their manifests."""
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 well, 1 failed, 2 used wrongly. Failures are one line, never a traceback."""
-    # a container's first process hears no signal that it has no handler for, and kubelet sends this one once
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
-        code = cli.main(arguments, prog_name="kubewright", standalone_mode=False)
-        sys.stdout.flush()
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)
-    except BaseException as error:
-        failure = _first(error)
-        if isinstance(failure, SystemExit) or os.environ.get("KUBEWRIGHT_TRACEBACK"):
-            raise
-        click.echo(f"kubewright: {_told(failure)}", err=True)
-        _forget_output()
-        sys.exit(failure.exit_code if isinstance(failure, Failure) else 1)
-    sys.exit(code if isinstance(code, int) else 0)
+        _heed_signals()
+    except KeyboardInterrupt:
+        os._exit(130)
+    from kubewright.cli.commands import run_command  # noqa: PLC0415 - what takes a moment comes after the handlers
+
+    run_command(arguments)
 
 
-def _first(error: BaseException) -> BaseException:
-    """What went wrong first, out of the groups that task groups make."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+def _heed_signals() -> None:
+    """Not least since a container's first process hears no signal that it has no handler for."""
+    import signal  # noqa: PLC0415 - it is a third of what is loaded until here
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for what a shell starts in the background
+            signal.signal(number, _end)
 
 
-def _told(error: BaseException) -> str:
-    if isinstance(error, Failure):
-        return str(error)
-    if isinstance(error, OSError) and error.errno in {errno.EPIPE, errno.ENOSPC, errno.EIO}:
-        return f"can't write: {(error.strerror or str(error)).lower()}"
-    message = " ".join(str(error).split())
-    return f"a bug of ours: {type(error).__name__}: {message}; set KUBEWRIGHT_TRACEBACK=1 to see where"
-
-
-def _forget_output() -> None:
-    """What can't be written must not be tried again when Python ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _end(number: int, _frame: FrameType | None) -> None:
+    """Ends the process at once: commands with something to clean up have handlers of their own while they do."""
+    os._exit(128 + number)

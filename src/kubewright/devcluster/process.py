@@ -71,10 +71,10 @@ def start_background(
             )
         os.close(writer)
         writer = -1
-        process.wait()  # it forks at once; the cluster itself is the child, in the same process group
         try:
+            process.wait()  # it forks at once; the cluster itself is the child, in the same process group
             _await_announcement(reader, files, group=process.pid, monotonic=monotonic)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # which the signals that end this process raise
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             raise

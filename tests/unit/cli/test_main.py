@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from kubewright.cli.main import cli
+from kubewright.cli.commands import cli
 
 
 @pytest.mark.parametrize(("mistyped", "meant"), [("runn", "run"), ("manifest", "manifests"), ("clutser", "cluster")])

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from kubewright import Context, Operator, Resource, resource
+from kubewright import Context, Model, Operator, Resource, field, resource
 from kubewright.kinds import core_v1
 
 
 @resource("example.com/v1")
 class Thing(Resource):
-    status: None = None
+    status: Model = field(default_factory=Model)
 
 
 async def nothing(thing: Thing, ctx: Context) -> None: ...
