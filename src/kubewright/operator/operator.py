@@ -218,7 +218,8 @@ class Operator(Generic[S_co]):
     def finalizer(self, kind: type[R], *, name: str, threads: bool = False) -> Any:
         """Registers an async function that runs before an object of ``kind`` goes. ``name``: ``domain/what``.
 
-        With ``threads`` it is a plain function that may block, and gets a `BlockingContext`.
+        With ``threads`` it is a plain function that may block, and gets a `BlockingContext`. What it changes of the object's
+        status is not written: events tell how far it is, or ``ctx.edit(obj, change, subresource="status")``.
         """
         kinds_of([kind], argument="the first argument")
         if not _is_finalizer(name):
