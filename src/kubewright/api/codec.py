@@ -112,15 +112,21 @@ def _decoder(model: type[M]) -> Callable[[bytes | str | msgspec.Raw], M]:
 
 
 def _undecodable(models: Iterable[type[Model]], whole: type[Model]) -> str:
-    """The field that keeps ``whole`` from being decoded: one that is not itself made of a model with such a field."""
-    fields = [(model, name, _tolerant(hint)) for model in models for name, hint in declared_types(model).items()]
-    for model, name, hint in fields:
-        if not any(_models_in(hint)):
-            try:
-                msgspec.json.Decoder(hint)
-            except TypeError:
+    """The field that keeps ``whole`` from being decoded: one that can't be, although the models in it can."""
+    for model in models:
+        for name, hint in declared_types(model).items():
+            tolerant = _tolerant(hint)
+            if not _decodes(tolerant) and all(map(_decodes, _models_in(tolerant))):
                 return f"{model.__qualname__}.{name}"
     return whole.__qualname__
+
+
+def _decodes(hint: Any) -> bool:
+    try:
+        msgspec.json.Decoder(hint)
+    except TypeError:
+        return False
+    return True
 
 
 def check_decodable(model: type[Model]) -> None:
