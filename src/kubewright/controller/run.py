@@ -221,7 +221,7 @@ class Run(Generic[R]):
             await self._status.write(obj, before=before, raw=raw, failed=True)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed run was not written", error=str(refusal))
-        if not isinstance(error, Conflict | TransportError):
+        if self._spec.failure_events and not isinstance(error, Conflict | TransportError):
             await self._env.events.record(
                 obj,
                 "Warning",

@@ -63,6 +63,8 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     """How a failed run shows in the object's status; None for the default, see `error_status`."""
     while_deleting: bool = False
     """Whether ``reconcile`` also runs, after the clean-ups, for objects that are being deleted."""
+    failure_events: bool = True
+    """Whether a failed run leaves an Event; not for who tells of failures by events of their own."""
 
     @property
     def kinds(self) -> list[type[Resource]]:

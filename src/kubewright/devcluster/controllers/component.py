@@ -10,6 +10,8 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+import msgspec
+
 from kubewright.api import Clock, Resource
 from kubewright.cache import Cache, Informer
 from kubewright.client import Client, Transport
@@ -51,7 +53,7 @@ class Component:
     def add(self, spec: ControllerSpec[R]) -> Controller[R]:
         """Adds a controller; mappers of ``spec`` may read any informer that is declared before `run`."""
         controller = Controller(
-            spec,
+            msgspec.structs.replace(spec, failure_events=False),  # those of Kubernetes have events of their own
             client=self.client,
             cache=self.cache,
             clock=self.clock,
