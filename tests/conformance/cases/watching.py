@@ -255,7 +255,9 @@ async def unacceptable(w: World) -> None:
         w.transcript.add(accept, status=answer.status, type=answer.headers["content-type"], body=body)
 
 
-@case("watch", given="an object, another one written since", body="allowWatchBookmarks, fieldSelector, timeoutSeconds=4")
+@case(
+    "watch", given="an object, another one written since", body="allowWatchBookmarks, fieldSelector, timeoutSeconds=4"
+)
 async def bookmarks(w: World) -> None:
     """A server promises no bookmark: the real one sends none of a kind of which it has seen no write since it began."""
     made, *_ = await widgets(w, "a")
