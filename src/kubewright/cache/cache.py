@@ -215,7 +215,7 @@ class Cache:
 
     def _written(self, info: ResourceInfo, raw: bytes) -> None:
         for informer in self:
-            if informer.info.gvk == info.gvk:
+            if informer.info is info or informer.info.gvk == info.gvk:
                 informer.fold(raw)
 
     def _deleted(self, info: ResourceInfo, namespace: str, name: str, uid: str) -> None:

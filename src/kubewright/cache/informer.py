@@ -344,7 +344,7 @@ class Informer(Generic[R]):
     def fold(self, raw: bytes) -> None:
         """Takes the object in the answer to an own write, if it belongs here; never an older state over a newer."""
         try:
-            entry = self._parser.parse(raw)
+            entry = self._parser.parse_once(raw.rstrip(b"\n"))  # servers end an answer so, and no watch's object
         except DecodeError as error:  # the writer has its answer; the watch will bring what it meant
             self._log.warning("the answer to a write can't be cached", error=str(error))
             return

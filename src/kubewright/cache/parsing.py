@@ -26,6 +26,9 @@ V = TypeVar("V", bound=Hashable)
 _TIME = re.compile(rb'(?<="time":")[^"]*')
 _KNOWN = 500
 """How many sets of managers are remembered."""
+_LATELY = 64
+_SHORT = 16 * 1024
+"""How many objects, and up to which length, are kept until they come a second time: at most 1 MB."""
 _SHARED = 10_000
 """How many values are remembered so that equal ones exist once."""
 
@@ -118,6 +121,7 @@ class EntryParser:
         self._shared: dict[Hashable, Hashable] = {}
         self._known: dict[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = {}
         self._latest: tuple[_Timeless, Marks] | None = None
+        self._lately: dict[bytes, Entry] = {}
 
     def read_along(self, index: IndexBy) -> int | None:
         """Has each entry hold the values of one more index; returns their place in `Entry.values`.
@@ -132,6 +136,17 @@ class EntryParser:
             return None
         self._along.append(index)
         return len(self._along) + 1
+
+    def parse_once(self, raw: bytes) -> Entry:
+        """As `parse`, for what comes twice, and nearly at once: in the answer to a write, and from the watch."""
+        entry = self._lately.pop(raw, None)
+        if entry is None:
+            entry = self.parse(raw)
+            if len(raw) <= _SHORT:
+                if len(self._lately) == _LATELY:
+                    del self._lately[next(iter(self._lately))]
+                self._lately[raw] = entry
+        return entry
 
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""

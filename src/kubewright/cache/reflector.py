@@ -350,7 +350,7 @@ class Reflector:
             self._move_to(version)
             self._sink.advance(version)
             return
-        entry = self._parser.parse(event.object)
+        entry = self._parser.parse_once(event.object)
         self._move_to(entry.resource_version)
         if event.type == "DELETED":
             self._sink.remove(entry)

@@ -134,7 +134,7 @@ class Store:
         present = self.view.of(entry)
         if entry.resource_version <= self._progress and (present is None or present.uid != entry.uid):
             return []
-        if entry.uid in self._deleted:
+        if self._deleted and entry.uid in self._deleted:
             return self._end(entry.key, entry.resource_version)
         changes = self._newer(entry)
         if changes:
