@@ -87,6 +87,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         """Read from the object on each access. Raises `DecodeError` where they are no annotations."""
         return _read(self).annotations or _NOTHING
 
+    def is_labelled_as(self, other: Entry) -> bool:
+        """Whether both have the same labels and the same annotations. Raises `DecodeError` as those do."""
+        try:
+            mine, theirs = _text.decode(self.raw).metadata, _text.decode(other.raw).metadata
+            return _equal(mine.labels, theirs.labels) and _equal(mine.annotations, theirs.annotations)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{self.namespace}/{self.name}: {error}") from error
+
     @property
     def finalizers(self) -> tuple[str, ...]:
         return self.marks.finalizers
@@ -125,6 +133,27 @@ class _Object(msgspec.Struct, gc=False):
 
 
 _object = msgspec.json.Decoder(_Object)
+
+_ABSENT = msgspec.Raw(b"null")
+
+
+class _NamedText(msgspec.Struct, gc=False):
+    """`_Named` as it is written: servers write it in one order, so that equal ones are mostly equal as text."""
+
+    labels: msgspec.Raw = _ABSENT
+    annotations: msgspec.Raw = _ABSENT
+
+
+class _ObjectText(msgspec.Struct, gc=False):
+    metadata: _NamedText
+
+
+_text = msgspec.json.Decoder(_ObjectText)
+_texts = msgspec.json.Decoder(dict[str, str] | None)
+
+
+def _equal(mine: msgspec.Raw, theirs: msgspec.Raw) -> bool:
+    return bytes(mine) == bytes(theirs) or (_texts.decode(mine) or _NOTHING) == (_texts.decode(theirs) or _NOTHING)
 
 
 def _read(entry: Entry) -> _Named:

@@ -112,8 +112,7 @@ def edited(event: Event[Any]) -> bool:
         or old.generation != new.generation
         or old.deleting != new.deleting
         or old.finalizers != new.finalizers
-        or old.labels != new.labels
-        or old.annotations != new.annotations
+        or not old.is_labelled_as(new)
     )
 
 

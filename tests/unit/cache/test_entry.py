@@ -93,3 +93,45 @@ def test_a_uid_is_what_the_object_says(uid: str, projection: Projection) -> None
     owners = [{"uid": UID, "controller": True}]
     entry = parse_entry(config_map(uid=uid, ownerReferences=owners, annotations={"a": UID}), INFO, projection)
     assert (entry.uid, entry.owners, entry.controller) == (uid, (UID,), UID)
+
+
+def test_what_comes_twice_is_parsed_once() -> None:
+    parser, first, second = EntryParser(INFO), config_map(), config_map(resourceVersion="8")
+    answer = parser.parse_once(first)
+    assert parser.parse_once(bytes(bytearray(first))) is answer
+    assert parser.parse_once(first) is not answer  # it came twice, and is kept no longer
+    assert parser.parse_once(second).resource_version == 8
+
+
+def test_what_does_not_come_twice_is_let_go_of() -> None:
+    parser = EntryParser(INFO)
+    first = parser.parse_once(config_map())
+    for version in range(8, 80):
+        parser.parse_once(config_map(resourceVersion=str(version)))
+    assert parser.parse_once(config_map()) is not first
+
+
+@pytest.mark.parametrize(
+    ("one", "another", "same"),
+    [
+        ({}, {}, True),
+        ({}, {"labels": {}, "annotations": None}, True),
+        ({"labels": {"a": "b", "c": "d"}}, {"labels": {"c": "d", "a": "b"}}, True),
+        ({"labels": {"a": "b"}}, {"labels": {"a": "c"}}, False),
+        ({"labels": {"a": "b"}}, {"annotations": {"a": "b"}}, False),
+        ({"annotations": {"a": "b"}}, {"annotations": {"a": "b"}, "generation": 2}, True),
+        ({"annotations": {"a": "b"}}, {"annotations": {"a": "b", "c": ""}}, False),
+    ],
+)
+def test_labels_and_annotations_are_compared_by_what_they_say(
+    one: dict[str, object], another: dict[str, object], same: bool
+) -> None:
+    first, second = parse_entry(config_map(**one), INFO), parse_entry(config_map(**another), INFO)
+    assert first.is_labelled_as(second) is same
+    assert second.is_labelled_as(first) is same
+
+
+def test_labels_that_are_none_are_told_of_when_compared() -> None:
+    odd, other = parse_entry(config_map(labels={"a": 1}), INFO), parse_entry(config_map(labels={"a": "b"}), INFO)
+    with pytest.raises(DecodeError, match="ns/c"):
+        odd.is_labelled_as(other)
