@@ -84,6 +84,8 @@ async def stream_error(response: StreamingResponse) -> ApiError:
 
 def is_status(body: bytes) -> bool:
     """Whether an answer is a ``v1`` Status rather than the object."""
+    if b"Status" not in body:  # as in most objects, which need not be looked through for it
+        return False
     try:
         head = _kind.decode(body)
     except msgspec.DecodeError:

@@ -7,10 +7,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple, cast
 
-import msgspec
-
 from kubewright.api import (
-    JSON,
     AlreadyExists,
     Conditions,
     DecodeError,
@@ -192,9 +189,9 @@ class Context(Generic[S_co]):
         self._start.writes.append(Write(what, before, now.raw))
         self._env.own_writes.add(now.resource_version)
 
-    def note_status(self, before: JSON, after: JSON) -> None:
+    def note_status(self, before: bytes, after: bytes) -> None:
         """To be called after the status was written, so that storms can be told from others' doing."""
-        self._start.writes.append(Write("status", msgspec.json.encode(before), msgspec.json.encode(after)))
+        self._start.writes.append(Write("status", before, after))
         entry = self._env.informer(type(self._obj)).entry(self._obj.namespace, self._obj.name)
         if entry is not None:
             self._env.own_writes.add(entry.resource_version)

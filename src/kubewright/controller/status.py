@@ -43,10 +43,25 @@ _encode = msgspec.json.Encoder().encode
 
 
 class WrittenStatus(NamedTuple):
-    """What a run made of a status."""
+    """What a run made of a status, as JSON."""
 
-    before: JSON
-    after: JSON
+    before: bytes
+    after: bytes
+
+
+class _Version(msgspec.Struct, rename="camel", gc=False):
+    resource_version: str
+    uid: str = ""
+
+
+class _Live(msgspec.Struct, gc=False):
+    """What is asked for of the object as the server has it; decoding the rest would cost as much as the difference."""
+
+    metadata: _Version
+    status: Any = None
+
+
+_live = msgspec.json.Decoder(_Live)
 
 
 class StatusWriter:
@@ -82,7 +97,8 @@ class StatusWriter:
         old, new = msgspec.json.decode(before), msgspec.json.decode(after)
         if failed:
             _hold_back(old, new)
-        return await self._write(obj, old, new, raw)
+            after = _encode(new)
+        return WrittenStatus(before, after) if await self._write(obj, old, new, raw) else None
 
     async def write_condition(
         self, obj: Resource, condition: Condition, *, raw: bytes, instead_of: Callable[[JSON, JSON], bool]
@@ -105,14 +121,17 @@ class StatusWriter:
         ]
         if present == wanted and len(others) == len(known) - 1:
             return None
-        return await self._write(obj, before, {**before, "conditions": [*others, wanted]}, raw)
+        after = {**before, "conditions": [*others, wanted]}
+        sent = await self._write(obj, before, after, raw)
+        return WrittenStatus(_encode(before), _encode(after)) if sent else None
 
-    async def _write(self, obj: Resource, before: JSON, after: JSON, raw: bytes) -> WrittenStatus | None:
+    async def _write(self, obj: Resource, before: JSON, after: JSON, raw: bytes) -> bool:
+        """Whether there was anything to send."""
         shape = status_shape(self._kind)
-        live: dict[str, Any] = msgspec.json.decode(raw)
+        live = _live.decode(raw)
         operations = difference(_status_of(live), before or {}, after, shape=shape, path=_PATH)
         if not operations:
-            return None
+            return False
         for attempt in range(1, self.TRIES + 1):
             try:
                 await self._send(obj, live, operations)
@@ -123,20 +142,21 @@ class StatusWriter:
                 if attempt == self.TRIES:
                     raise
             try:
-                live = msgspec.json.decode(await self._client.rest.get(self._info, obj.name, namespace=obj.namespace))
+                live = _live.decode(await self._client.rest.get(self._info, obj.name, namespace=obj.namespace))
             except NotFound:
                 break
-            if live["metadata"]["uid"] != obj.uid:
+            if live.metadata.uid != obj.uid:
                 break
             known = _status_of(live)
             operations = difference(known, known, replayed(known, before or {}, after, shape), shape=shape, path=_PATH)
             if not operations:
                 break  # somebody wrote the same
-        return WrittenStatus(before, after)
+        return True
 
-    async def _send(self, obj: Resource, live: dict[str, Any], operations: list[dict[str, Any]]) -> None:
-        head = [{"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}]
-        if not isinstance(live.get("status"), dict):
+    async def _send(self, obj: Resource, live: _Live, operations: list[dict[str, Any]]) -> None:
+        version = live.metadata.resource_version
+        head: list[dict[str, Any]] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}]
+        if not isinstance(live.status, dict):
             head.append({"op": "add", "path": _PATH, "value": {}})
         await self._client.rest.patch(
             self._info,
@@ -172,9 +192,8 @@ def _ready(status: JSON) -> dict[str, JSON] | None:
     return next((item for item in items if isinstance(item, dict) and item.get("type") == "Ready"), None)
 
 
-def _status_of(live: dict[str, Any]) -> dict[str, Any]:
-    status = live.get("status")
-    return status if isinstance(status, dict) else {}
+def _status_of(live: _Live) -> dict[str, Any]:
+    return live.status if isinstance(live.status, dict) else {}
 
 
 def _status_model(kind: type[Resource]) -> type[Model] | None:

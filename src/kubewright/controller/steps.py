@@ -40,7 +40,10 @@ class Steps:
 
     def begin(self, step: Step) -> None:
         """Ends the step before, and begins this one."""
-        self._since = self._close()
+        now = self._now()  # as `_close`, without the call: there are five of them in each run
+        if self._step is not None:
+            self._measures.of_steps[self._step].observe(now - self._since)
+        self._since = now
         self._step = step
 
     def failed(self, error: BaseException) -> None:  # noqa: ARG002 - times don't tell why
