@@ -23,6 +23,7 @@ from kubewright.cache import Entry
 from kubewright.client import TransportError
 from kubewright.controller.children import is_current
 from kubewright.controller.context import Context
+from kubewright.controller.deadline import limited
 from kubewright.controller.environment import RunEnvironment, Start
 from kubewright.controller.error_status import (
     clear_error,
@@ -244,15 +245,11 @@ class Run(Generic[R]):
     async def _limited(self, function: Callable[[Any, Any], Awaitable[T]], what: object, ctx: Context) -> T:
         """What ``function`` returns; TimeoutError when the run's time is up."""
         ctx.deadline = asyncio.get_running_loop().time() + self._spec.timeout
-        limit = asyncio.timeout_at(ctx.deadline)
-        try:
-            async with limit:
-                return await function(what, ctx)
-        except TimeoutError as error:
-            if limit.expired():
-                self._env.instruments.timeouts.inc()
-                raise TimeoutError(f"the run took longer than {self._spec.timeout:g} s") from error
-            raise
+        return await limited(function(what, ctx), ctx.deadline, self._expired)
+
+    def _expired(self) -> TimeoutError:
+        self._env.instruments.timeouts.inc()
+        return TimeoutError(f"the run took longer than {self._spec.timeout:g} s")
 
     # runs that wake themselves
 
