@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import msgspec
 
 from benchmarks.cache.resources import SENT
@@ -12,6 +10,7 @@ from benchmarks.controllers.handled import READY, Handled
 from benchmarks.controllers.widgets import Widget
 from kubewright import Context, Operator
 from kubewright.api import ResourceInfo
+from kubewright.cli.collector import collect_seldom
 from kubewright.client import Client, HttpRequest, HttpResponse, HttpsTransport
 from kubewright.operator import Manager
 from kubewright.telemetry import Metrics, new_log
@@ -76,5 +75,5 @@ class Kubewright:
 
     async def _run(self, operator: Operator[object]) -> None:
         manager = Manager(operator, self._client, log=new_log("json"), metrics=Metrics())
-        gc.freeze()  # as `kubewright run` does
+        collect_seldom()  # as `kubewright run` does
         await manager.run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import random
 import sys
@@ -16,6 +15,7 @@ import click
 from msgspec import Struct
 
 from kubewright.api import ApiError, Clock, SystemClock, Unauthorized
+from kubewright.cli.collector import collect_seldom
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import Loaded, load_operator
 from kubewright.cli.log_level_file import LogLevelFile
@@ -137,7 +137,7 @@ async def _work(process: _Process, stop: asyncio.Event, signals: Signals) -> Non
         if not await _unless(stop, _greet(client, process.config, process.log)):
             return
         manager = _manager(process, client, metrics, clock, rng)
-        gc.freeze()  # what is loaded stays, so looking through it for garbage is in vain
+        collect_seldom()
         async with _beside(_stop(manager, stop)):
             try:
                 await manager.run()
