@@ -25,6 +25,8 @@ Partners: TypeAlias = list[int | None]
 
 _encode = msgspec.json.Encoder().encode
 
+_CONTAINERS = (dict, list)
+
 _IDENTIFYING = ("name", "type", "uid", "key", "id")
 """Fields that name an item where the schema doesn't say which does."""
 
@@ -74,7 +76,11 @@ def _walk_dict(raw: Object, before: Object, after: Object, shape: Shape, path: s
         if key not in raw:
             operations.append({"op": "add", "path": f"{path}/{escape(key)}", "value": value})
         elif not same(raw[key], value):
-            _walk(raw[key], before.get(key), value, shape.child(key), f"{path}/{escape(key)}", operations)
+            earlier = before.get(key)
+            if isinstance(value, _CONTAINERS):
+                _walk(raw[key], earlier, value, shape.child(key), f"{path}/{escape(key)}", operations)
+            elif earlier is None or not same(earlier, value):  # as `_walk` does, without asking for the shape
+                operations.append({"op": "replace", "path": f"{path}/{escape(key)}", "value": value})
 
 
 def _walk_list(

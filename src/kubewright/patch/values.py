@@ -13,6 +13,7 @@ __all__ = ["Object", "copied", "same"]
 Object: TypeAlias = dict[str, JSON]
 
 _encode = msgspec.json.Encoder().encode
+_CONTAINERS = (dict, list)
 
 
 def same(a: JSON, b: JSON) -> bool:
@@ -23,7 +24,7 @@ def same(a: JSON, b: JSON) -> bool:
         return False
     if isinstance(a, str):
         return True
-    if isinstance(a, dict | list):
+    if isinstance(a, _CONTAINERS):
         first, second = _encode(a), _encode(b)
         if first == second or not (_may_have_booleans(first) or _may_have_booleans(second)):
             return True
