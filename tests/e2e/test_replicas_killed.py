@@ -194,7 +194,7 @@ def check_one_owner(proxy: CountingProxy) -> None:
         assert after.asked - renewed[before.holder] >= LEASE_DURATION, f"{after.holder} took over too early"
     ends = [each.asked for each in taken[1:]] + [float("inf")]
     for write in proxy.writes:
-        if write.namespace.startswith("load-"):
+        if write.namespace.startswith("edits-"):
             ((began, ended),) = (
                 (each.answered, end) for each, end in zip(taken, ends, strict=True) if each.holder in write.agent
             )
@@ -229,8 +229,8 @@ async def test_a_killed_leader_costs_no_more_than_what_it_had_in_flight(
         counting_proxy(place.kubeconfig, tmp_path, replicas=2) as proxy,
         Client.connect(kubeconfig=place.kubeconfig) as client,
     ):
-        disturbed = Load(client, "load-disturbed", runs_pods=place.runs_pods)
-        undisturbed = Load(client, "load-undisturbed", runs_pods=place.runs_pods)
+        disturbed = Load(client, "edits-disturbed", runs_pods=place.runs_pods)
+        undisturbed = Load(client, "edits-undisturbed", runs_pods=place.runs_pods)
         with two_replicas(proxy, tmp_path) as running:
             killer = Killer(running, proxy)
             await disturbed.create()
