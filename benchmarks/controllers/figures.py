@@ -9,8 +9,8 @@ __all__ = ["add_figures"]
 
 _KOPF, _FLOOR = "Kopf", "bare loop"
 _STEADY = "the figure above as processor time, which bears other load on the machine"
-_RUN = "Python on one core: the deadline and five timed steps, a third; decoding, snapshots, many small pieces"
-_WRITE = "aiohttp's client, two fifths; two runs, a fifth; the watch, an eighth"
+_RUN = "Python on one core: five timed steps, a fifth; the queue, decoding, snapshots, a tenth each; many small pieces"
+_WRITE = "aiohttp's client, nearly half; two runs, a fifth; the watch, a tenth"
 
 
 def add_figures(report: Report, found: Measured, sizes: Sizes) -> None:
