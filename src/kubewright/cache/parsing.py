@@ -28,7 +28,7 @@ _KNOWN = 500
 """How many sets of managers are remembered."""
 _LATELY = 64
 _SHORT = 16 * 1024
-"""How many objects, and up to which length, are kept until they come a second time: at most 1 MB."""
+"""How many objects, and up to which length, are kept until they come a second time: at most 2 MB with their entries."""
 _SHARED = 10_000
 """How many values are remembered so that equal ones exist once."""
 
