@@ -17,7 +17,8 @@ from kubewright.kinds import core_v1
 from kubewright.operator.election import LeaderElection
 from kubewright.telemetry import new_log
 
-LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD = 3, 2.0, 0.5
+CAMPAIGNING = "campaigning"
+LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD = 4, 3.0, 0.5
 LOST = 3
 
 
@@ -53,6 +54,7 @@ async def campaign(kubeconfig: str, identity: str) -> int:
             retry_period=RETRY_PERIOD,
             log=log,
         )
+        log.info(CAMPAIGNING)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(election.run())
             waits = [tasks.create_task(each) for each in (told.wait(), election.wait_until_leading())]

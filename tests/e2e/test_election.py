@@ -17,7 +17,7 @@ from pathlib import Path
 from kubewright import ApiError, Client
 from kubewright.client import TransportError
 from kubewright.kinds import coordination_v1, core_v1
-from tests.e2e.election_candidate import LEASE_DURATION, LOST, RENEW_DEADLINE, RETRY_PERIOD
+from tests.e2e.election_candidate import CAMPAIGNING, LEASE_DURATION, LOST, RENEW_DEADLINE, RETRY_PERIOD
 from tests.e2e.processes import Cluster
 
 TAKE_OVER = LEASE_DURATION + 2.3 * RETRY_PERIOD + 2.0
@@ -44,6 +44,14 @@ class Candidates:
                 [sys.executable, str(script), str(self._cluster.kubeconfig), identity], stderr=log, stdout=log
             )
         return identity
+
+    async def all_campaign(self, within: float = 20.0) -> None:
+        """Until each has reached the server."""
+        async with asyncio.timeout(within):
+            for identity in self.processes:
+                log = self._folder / f"{identity}.log"
+                while CAMPAIGNING not in await asyncio.to_thread(log.read_text):  # noqa: ASYNC110 - another process
+                    await asyncio.sleep(0.05)
 
     def kill(self, identity: str) -> None:
         process = self.processes.pop(identity)
@@ -86,6 +94,7 @@ async def three(cluster: Cluster, folder: Path) -> AsyncIterator[Candidates]:
         try:
             for _ in range(3):
                 candidates.start()
+            await candidates.all_campaign()
             yield candidates
         finally:
             for identity in [*candidates.processes]:
