@@ -1,7 +1,7 @@
-"""A process that wants to lead and, while it does, counts: `python election_candidate.py KUBECONFIG IDENTITY`.
+"""A process that wants to lead and, while it does, counts: `python election_candidate.py KUBECONFIG IDENTITY [astray]`.
 
 It adds one to a counter that it reads and writes back with nothing that would notice a second writer. Ends with 0 when told
-to, with 3 when the lease was lost.
+to, with 3 when the lease was lost. ``astray``: its clock is set back and forth by half a day all the time.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import asyncio
 import signal
 import sys
 from contextlib import suppress
+from datetime import datetime, timedelta
+from itertools import cycle
 
 from kubewright import ApiError, Client, NotFound, ObjectMeta
+from kubewright.api import SystemClock
 from kubewright.client import MergePatch, NotLeading, TransportError
 from kubewright.kinds import core_v1
 from kubewright.operator.election import LeaderElection
@@ -20,6 +23,16 @@ from kubewright.telemetry import new_log
 CAMPAIGNING = "campaigning"
 LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD = 4, 3.0, 0.5
 LOST = 3
+
+
+class AstrayClock(SystemClock):
+    """Each look at it is half a day away from the one before; what it measures is right, as on a machine whose clock is set."""
+
+    def __init__(self) -> None:
+        self._hours = cycle([12, -12, 0, 7, -3])
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(hours=next(self._hours))
 
 
 async def count(client: Client, identity: str) -> None:
@@ -39,7 +52,7 @@ async def count(client: Client, identity: str) -> None:
         await asyncio.sleep(0.005)
 
 
-async def campaign(kubeconfig: str, identity: str) -> int:
+async def campaign(kubeconfig: str, identity: str, clock: str = "") -> int:
     told = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told.set)
     log = new_log("json")
@@ -52,6 +65,7 @@ async def campaign(kubeconfig: str, identity: str) -> int:
             lease_duration=LEASE_DURATION,
             renew_deadline=RENEW_DEADLINE,
             retry_period=RETRY_PERIOD,
+            clock=AstrayClock() if clock == "astray" else SystemClock(),
             log=log,
         )
         log.info(CAMPAIGNING)

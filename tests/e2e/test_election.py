@@ -27,12 +27,13 @@ TAKE_OVER = LEASE_DURATION + 2.3 * RETRY_PERIOD + 2.0
 class Candidates:
     """Processes that count in turn, and what they counted."""
 
-    def __init__(self, cluster: Cluster, client: Client, folder: Path) -> None:
+    def __init__(self, cluster: Cluster, client: Client, folder: Path, *arguments: str) -> None:
         self.client = client
         self.history: list[tuple[str, int]] = []
         """Owner and count in the order of the server's writes."""
         self._cluster = cluster
         self._folder = folder
+        self._arguments = arguments
         self._numbers = count()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -41,7 +42,9 @@ class Candidates:
         script = Path(__file__).with_name("election_candidate.py")
         with (self._folder / f"{identity}.log").open("w") as log:
             self.processes[identity] = subprocess.Popen(
-                [sys.executable, str(script), str(self._cluster.kubeconfig), identity], stderr=log, stdout=log
+                [sys.executable, str(script), str(self._cluster.kubeconfig), identity, *self._arguments],
+                stderr=log,
+                stdout=log,
             )
         return identity
 
@@ -88,9 +91,9 @@ class Candidates:
 
 
 @asynccontextmanager
-async def three(cluster: Cluster, folder: Path) -> AsyncIterator[Candidates]:
+async def three(cluster: Cluster, folder: Path, *arguments: str) -> AsyncIterator[Candidates]:
     async with Client.connect(kubeconfig=cluster.kubeconfig) as client:
-        candidates = Candidates(cluster, client, folder)
+        candidates = Candidates(cluster, client, folder, *arguments)
         try:
             for _ in range(3):
                 candidates.start()
@@ -174,6 +177,38 @@ async def test_an_api_server_that_hangs_for_longer_than_the_lease_ends_the_leade
         await asyncio.sleep(0.5)
         watching.cancel()
         assert candidates.check_history() == [first, second]
+
+
+async def test_clocks_that_are_set_back_and_forth_change_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    async with three(cluster, tmp_path, "astray") as candidates:
+        first = await candidates.owner_other_than("")
+        watching = asyncio.ensure_future(candidates.watch())
+        await asyncio.sleep(1.5 * LEASE_DURATION)
+        killed = time.monotonic()
+        candidates.kill(first)
+        second = await candidates.owner_other_than(first)
+        assert LEASE_DURATION - 2 * RETRY_PERIOD < time.monotonic() - killed < TAKE_OVER
+        await asyncio.sleep(0.5)
+        watching.cancel()
+        assert candidates.check_history() == [first, second]
+
+
+async def test_a_leader_keeps_a_slow_api_server(cluster: Cluster, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    async with three(cluster, tmp_path) as candidates:
+        first = await candidates.owner_other_than("")
+        watching = asyncio.ensure_future(candidates.watch())
+        server = cluster.pid
+        for _ in range(8):
+            os.kill(server, signal.SIGSTOP)
+            try:
+                await asyncio.sleep(rng.uniform(0.3, RENEW_DEADLINE / 4))
+            finally:
+                os.kill(server, signal.SIGCONT)
+            await asyncio.sleep(rng.uniform(0.1, 0.3))
+        watching.cancel()
+        assert candidates.check_history() == [first]
+        assert all(process.poll() is None for process in candidates.processes.values())
 
 
 async def test_an_api_server_that_comes_back_empty_has_one_leader(cluster: Cluster, tmp_path: Path) -> None:
