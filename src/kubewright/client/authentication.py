@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from contextlib import suppress
 
 from kubewright.api import Clock
 from kubewright.client.credentials import ClusterConfig, ConfigError
@@ -27,15 +28,10 @@ class Authentication:
         self._identity = config.identity
         self._token_file: RenewedFile | None = None
         self._plugin: ExecCredentials | None = None
-        self._current = Credential()
+        self._current = _configured(config)
         if config.token_file is not None:
             self._token_file = RenewedFile(config.token_file, "token file", keep=_KEEP_TOKEN)
-        elif config.token:
-            self._current = Credential(f"Bearer {config.token}")
-        elif config.basic is not None:
-            pair = f"{config.basic.username}:{config.basic.password}".encode()
-            self._current = Credential(f"Basic {base64.b64encode(pair).decode()}")
-        elif config.exec is not None:
+        elif config.exec is not None and not (config.token or config.basic or config.has_client_certificate):
             self._plugin = ExecCredentials(config, config.exec, clock=clock)
         self.remedy = _remedy(config)
 
@@ -51,7 +47,8 @@ class Authentication:
         if self._plugin is not None:
             return await self._plugin.renewed(refused)
         if self._token_file is not None:
-            self._token_file.reread()
+            with suppress(ConfigError):  # as long as it was never readable
+                self._token_file.reread()
             current = self._from_file(self._token_file)
             return None if current is refused else current
         return None
@@ -64,11 +61,23 @@ class Authentication:
         try:
             authorization = f"Bearer {file.content(self._clock.monotonic()).decode('ascii')}"
         except (ConfigError, UnicodeDecodeError) as error:
+            if self._current.authorization is not None:  # the token that is configured beside the file
+                return self._current
             why = str(error) if isinstance(error, ConfigError) else f"token file {file.path} holds no token"
             raise CredentialError(f"no credential for {self._identity}: {why}") from None
         if authorization != self._current.authorization:
             self._current = Credential(authorization)
         return self._current
+
+
+def _configured(config: ClusterConfig) -> Credential:
+    """What is sent without asking a file or a program."""
+    if config.token:
+        return Credential(f"Bearer {config.token}")
+    if config.basic is not None:
+        pair = f"{config.basic.username}:{config.basic.password}".encode()
+        return Credential(f"Basic {base64.b64encode(pair).decode()}")
+    return Credential()
 
 
 def _remedy(config: ClusterConfig) -> str:
@@ -79,8 +88,8 @@ def _remedy(config: ClusterConfig) -> str:
         return "get a new token; this one is expired, or another cluster's"
     if config.basic is not None:
         return "API servers since 1.19 know no passwords; use a token, a client certificate or an exec plugin"
-    if config.exec is not None:
+    if config.exec is not None and not config.has_client_certificate:
         return f"log in anew with what {config.exec.command!r} belongs to"
-    if config.client_certificate or config.client_certificate_file:
+    if config.has_client_certificate:
         return "see whether the client certificate is expired, or another cluster's"
     return "it has no credentials; add a token, a client certificate or an exec plugin"

@@ -68,10 +68,10 @@ class ClusterConfig(Struct, frozen=True, kw_only=True):
     client_key_file: Path | None = None
     token: str | None = None
     token_file: Path | None = None
-    """Read again as it is renewed; goes before ``token``."""
+    """Read again as it is renewed; goes before ``token``, which is used as long as the file was never readable."""
     basic: BasicAuth | None = None
     exec: ExecPlugin | None = None
-    """Asked for a credential where there is no token and no password."""
+    """Asked for a credential where there is no token, no password and no client certificate."""
     impersonate: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Headers that ask the server to act as someone else."""
     namespace: str | None = None
@@ -83,6 +83,10 @@ class ClusterConfig(Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"ClusterConfig(server={self.server!r}, user={self.user!r}, source={self.source!r})"
+
+    @property
+    def has_client_certificate(self) -> bool:
+        return self.client_certificate is not None or self.client_certificate_file is not None
 
     @property
     def identity(self) -> str:

@@ -94,12 +94,16 @@ def load_kubeconfig(paths: list[Path], *, context: str | None = None, skip_missi
 
 
 def _find(what: str, name: str, where: str, files: list[tuple[Path, list[N]]]) -> N:
-    known = []
+    known: list[str] = []
     for path, entries in files:
-        for entry in entries:
-            if entry.name == name:
-                entry.origin = path
-                return entry
-            known.append(entry.name)
+        found = [entry for entry in entries if entry.name == name]
+        if len(found) > 1:
+            raise KubeconfigError(
+                f"{path}: there are {len(found)} {what}s named {name!r}; rename or remove all but one"
+            )
+        if found:
+            found[0].origin = path
+            return found[0]
+        known.extend(entry.name for entry in entries)
     there = ", ".join(sorted(set(known))) or "none"
     raise KubeconfigError(f"{where}: there is no {what} {name!r}; there is: {there}")

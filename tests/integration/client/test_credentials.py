@@ -148,6 +148,48 @@ async def test_without_a_credential_nothing_is_sent(server: Server, connect: Con
     assert server.requests == []
 
 
+async def test_a_token_is_used_until_the_file_beside_it_can_be_read(
+    server: Server, connect: Connect, tmp_path: Path
+) -> None:
+    clock, path = SetClock(), tmp_path / "token"
+    transport = connect(replace(server.config, token="configured", token_file=path), clock=clock)
+
+    async def sent() -> str:
+        answer = await transport.request(HttpRequest("GET", "/"))
+        return str(json.loads(answer.body)["headers"]["authorization"])
+
+    assert await sent() == "Bearer configured"
+    path.write_text("from-the-file\n")
+    clock.time += timedelta(seconds=61)
+    assert await sent() == "Bearer from-the-file"
+    path.unlink()
+    clock.time += timedelta(seconds=61)
+    assert await sent() == "Bearer from-the-file"
+
+
+async def test_a_refused_token_gives_way_to_the_file_beside_it(
+    server: Server, connect: Connect, tmp_path: Path
+) -> None:
+    server.handler = OnlyToken(server, "right")
+    transport = connect(replace(server.config, token="wrong", token_file=tmp_path / "token"), clock=SetClock())
+    assert (await transport.request(HttpRequest("GET", "/"))).status == 401
+    (tmp_path / "token").write_text("right")
+    assert (await transport.request(HttpRequest("GET", "/"))).status == 200
+
+
+async def test_who_has_a_client_certificate_runs_no_plugin(server: Server, connect: Connect, tmp_path: Path) -> None:
+    config = replace(
+        server.config,
+        exec=plugin(tmp_path, "token"),
+        client_certificate=server.client.certificate,
+        client_key=server.client.key,
+    )
+    answer = json.loads((await connect(config).request(HttpRequest("GET", "/"))).body)
+    assert "someone" in answer["client"]
+    assert "authorization" not in answer["headers"]
+    assert runs(tmp_path) == 0
+
+
 async def test_files_with_a_client_certificate_are_read_again(server: Server, connect: Connect, tmp_path: Path) -> None:
     clock = SetClock()
     first, second = server.client, identity("someone-else", issuer=server.client)

@@ -291,6 +291,15 @@ def test_files_are_found_beside_the_file_that_won(tmp_path: Path) -> None:
     assert config.source == str(one)
 
 
+def test_two_entries_of_one_name_in_one_file_are_ambiguous(tmp_path: Path) -> None:
+    """Between files the first wins; within one, kubectl refuses."""
+    one = kubeconfig(tmp_path / "one", user="token: t}}, {name: u, user: {token: other")
+    with pytest.raises(KubeconfigError, match="one: there are 2 users named 'u'; rename or remove all but one"):
+        load(one)
+    two = write(tmp_path / "two", "users: [{name: u, user: {token: first}}]\n")
+    assert load(environ={"KUBECONFIG": f"{two}{os.pathsep}{one}"}).token == "first"
+
+
 def test_a_null_is_a_field_that_is_not_set(tmp_path: Path) -> None:
     """As the tools of cloud providers write them."""
     plugin = (
