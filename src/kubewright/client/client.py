@@ -13,7 +13,9 @@ from kubewright.client.discovery import Discovery
 from kubewright.client.fence import Fence, FencedTransport
 from kubewright.client.https import HttpsTransport
 from kubewright.client.patches import MergePatch
-from kubewright.client.pod_streams import PodStreams
+from kubewright.client.pod_exec import PodExec
+from kubewright.client.pod_logs import PodLogs
+from kubewright.client.port_forward import PodPorts
 from kubewright.client.requests import WriteOptions, namespace_of
 from kubewright.client.rest import Deleted, RestClient, Written
 from kubewright.client.subresource import Subresource
@@ -29,7 +31,7 @@ __all__ = ["Client"]
 M = TypeVar("M", bound=Model)
 
 
-class Client(Writer, PodStreams):
+class Client(Writer, PodLogs, PodExec, PodPorts):
     """Reads and writes objects of any kind on one API server.
 
     Guarantees

@@ -1,4 +1,4 @@
-"""`exec_in_pod`: a command in a running container, over a WebSocket.
+"""`PodExec`: a command in a running container, over a WebSocket.
 
 Each message is one channel's: its first byte says which
 (https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/4006-transition-spdy-to-websockets).
@@ -15,11 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from kubewright.api import DecodeError, Status, api_error, decode
-from kubewright.client.pod_logs import pod_path
+from kubewright.client.requests import pod_path
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError, WebSocket
 
-__all__ = ["ExecResult", "Output", "Process", "exec_in_pod"]
+__all__ = ["ExecResult", "Output", "PodExec", "Process"]
 
 _V5, _V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
 _STDIN, _STDOUT, _STDERR, _ERROR, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
@@ -39,7 +39,7 @@ class ExecResult(Struct, frozen=True):
 
 
 class Process:
-    """A command that runs in a container; made by `exec_in_pod`.
+    """A command that runs in a container; made by `Client.exec`.
 
     Guarantees
         Output comes in the order in which the server sends it. Who does not read holds the command back, and fills no
@@ -147,32 +147,38 @@ class Process:
             )
 
 
-@asynccontextmanager
-async def exec_in_pod(
-    rest: RestClient,
-    pod: str,
-    command: Sequence[str],
-    *,
-    namespace: str,
-    container: str | None = None,
-    stdin: bool = False,
-    tty: bool = False,
-) -> AsyncIterator[Process]:
-    """Starts ``command`` (program and arguments, no shell) in a running container; leaving the block hangs up.
+class PodExec:
+    """A part of `Client`."""
 
-    ``container`` may be left out where the pod has one. With ``tty`` there is a terminal, and no stderr of its own.
-    Raises `NotFound`, `BadRequest` for a container that does not run, `Forbidden` without ``create`` (since 1.35) or
-    ``get`` on ``pods/exec``.
-    """
-    if isinstance(command, str) or not command:
-        raise ValueError(f"command is {command!r}: give a list of the program and its arguments")
-    path = pod_path(namespace, pod, "exec")
-    flags = {"stdin": stdin, "stdout": True, "stderr": not tty, "tty": tty}
-    query = [("command", part) for part in command]
-    query += [("container", container)] if container else []
-    query += [(name, "true") for name, value in flags.items() if value]
-    async with rest.websocket(path, query, (_V5, _V4)) as socket:
-        yield Process(socket, stdin=stdin, tty=tty, where=f"exec in pod {namespace}/{pod}")
+    rest: RestClient
+
+    @asynccontextmanager
+    async def exec(
+        self,
+        pod: str,
+        command: Sequence[str],
+        *,
+        namespace: str,
+        container: str | None = None,
+        stdin: bool = False,
+        tty: bool = False,
+    ) -> AsyncIterator[Process]:
+        """Starts ``command`` (program and arguments, no shell) in a running container; leaving the block hangs up:
+        ``async with client.exec("web", ["ls"], namespace="ns") as process: result = await process.communicate()``
+
+        ``container`` may be left out where the pod has one. With ``tty`` there is a terminal, and no stderr of its own.
+        Raises `NotFound`, `BadRequest` for a container that does not run, `Forbidden` without ``create`` (since 1.35) or
+        ``get`` on ``pods/exec``.
+        """
+        if isinstance(command, str) or not command:
+            raise ValueError(f"command is {command!r}: give a list of the program and its arguments")
+        path = pod_path(namespace, pod, "exec")
+        flags = {"stdin": stdin, "stdout": True, "stderr": not tty, "tty": tty}
+        query = [("command", part) for part in command]
+        query += [("container", container)] if container else []
+        query += [(name, "true") for name, value in flags.items() if value]
+        async with self.rest.websocket(path, query, (_V5, _V4)) as socket:
+            yield Process(socket, stdin=stdin, tty=tty, where=f"exec in pod {namespace}/{pod}")
 
 
 def _exit_code(data: bytes) -> int:

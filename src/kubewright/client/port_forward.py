@@ -1,4 +1,4 @@
-"""`forward_port`: a port of a pod as a port of this machine; `open_port`: one connection to it.
+"""`PodPorts`: a port of a pod as a port of this machine, or one connection to it.
 
 Over WebSockets servers speak ``v4.channel.k8s.io`` here, one WebSocket a connection: channel 0 carries data, channel 1
 an error, and both begin with the port's number. What newer kubectls speak is SPDY inside of a WebSocket.
@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from kubewright.api import ApiError
-from kubewright.client.pod_logs import pod_path
+from kubewright.client.requests import pod_path
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError, WebSocket
 
-__all__ = ["ForwardedPort", "PortConnection", "forward_port", "open_port"]
+__all__ = ["ForwardedPort", "PodPorts", "PortConnection"]
 
 _PROTOCOL = "v4.channel.k8s.io"
 _DATA, _ERROR = 0, 1
@@ -25,7 +25,7 @@ _SILENCE = 5.0
 
 
 class PortConnection:
-    """One connection to a port of a pod; made by `open_port`. One task may read while another writes."""
+    """One connection to a port of a pod; made by `Client.open_port`. One task may read while another writes."""
 
     def __init__(self, socket: WebSocket, *, where: str) -> None:
         self._socket = socket
@@ -56,69 +56,73 @@ class PortConnection:
 
 
 class ForwardedPort:
-    """Where a pod's port is to be found here, while the block of `forward_port` runs."""
+    """Where a pod's port is to be found here, while the block of `Client.port_forward` runs."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host
         self.port = port
 
 
-@asynccontextmanager
-async def open_port(rest: RestClient, pod: str, port: int, *, namespace: str) -> AsyncIterator[PortConnection]:
-    """Opens one connection to a port of a pod. Raises `NotFound`, `BadRequest` for a pod that does not run."""
-    if not 0 < port < 65536:
-        raise ValueError(f"{port} is no port: use a number from 1 to 65535")
-    path = pod_path(namespace, pod, "portforward")
-    async with rest.websocket(path, [("ports", str(port))], (_PROTOCOL,)) as socket:
-        yield PortConnection(socket, where=f"port {port} of pod {namespace}/{pod}")
+class PodPorts:
+    """A part of `Client`."""
 
+    rest: RestClient
 
-@asynccontextmanager
-async def forward_port(
-    rest: RestClient,
-    pod: str,
-    port: int,
-    *,
-    namespace: str,
-    local_port: int = 0,
-    host: str = "127.0.0.1",
-) -> AsyncIterator[ForwardedPort]:
-    """Listens on ``host`` and carries each connection to the pod's port; ``local_port`` 0 takes a free one.
+    @asynccontextmanager
+    async def open_port(self, pod: str, port: int, *, namespace: str) -> AsyncIterator[PortConnection]:
+        """Opens one connection to a port of a pod. Raises `NotFound`, `BadRequest` for a pod that does not run."""
+        if not 0 < port < 65536:
+            raise ValueError(f"{port} is no port: use a number from 1 to 65535")
+        path = pod_path(namespace, pod, "portforward")
+        async with self.rest.websocket(path, [("ports", str(port))], (_PROTOCOL,)) as socket:
+            yield PortConnection(socket, where=f"port {port} of pod {namespace}/{pod}")
 
-    Leaving the block closes all of them. A connection that can't be carried is closed, and noted in the client's log. Raises OSError where
-    the local port is in use, and ValueError for what is no port.
-    """
-    if not 0 < port < 65536:
-        raise ValueError(f"{port} is no port: use a number from 1 to 65535")
-    connections: set[asyncio.Task[None]] = set()
-    log = rest.log.bind(pod=f"{namespace}/{pod}", port=port)
+    @asynccontextmanager
+    async def port_forward(
+        self,
+        pod: str,
+        port: int,
+        *,
+        namespace: str,
+        local_port: int = 0,
+        host: str = "127.0.0.1",
+    ) -> AsyncIterator[ForwardedPort]:
+        """Listens on ``host`` and carries each connection to the pod's port; ``local_port`` 0 takes a free one.
 
-    def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(carry(reader, writer), name=f"connection to port {port} of pod {pod}")
-        connections.add(task)
-        task.add_done_callback(connections.discard)
+        Leaving the block closes all of them. A connection that can't be carried is closed, and noted in the client's
+        log. Raises OSError where the local port is in use, and ValueError for what is no port.
+        """
+        if not 0 < port < 65536:
+            raise ValueError(f"{port} is no port: use a number from 1 to 65535")
+        connections: set[asyncio.Task[None]] = set()
+        log = self.rest.log.bind(pod=f"{namespace}/{pod}", port=port)
 
-    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.create_task(carry(reader, writer), name=f"connection to port {port} of pod {pod}")
+            connections.add(task)
+            task.add_done_callback(connections.discard)
+
+        async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                async with self.open_port(pod, port, namespace=namespace) as remote:
+                    await _both_ways(reader, writer, remote)
+            except (ApiError, TransportError) as error:
+                log.warning("a forwarded connection failed", error=str(error))
+            finally:
+                writer.close()
+                with suppress(OSError):
+                    await writer.wait_closed()
+
+        server = await asyncio.start_server(accepted, host, local_port)
         try:
-            async with open_port(rest, pod, port, namespace=namespace) as remote:
-                await _both_ways(reader, writer, remote)
-        except (ApiError, TransportError) as error:
-            log.warning("a forwarded connection failed", error=str(error))
+            yield ForwardedPort(host, server.sockets[0].getsockname()[1])
         finally:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-    server = await asyncio.start_server(accepted, host, local_port)
-    try:
-        yield ForwardedPort(host, server.sockets[0].getsockname()[1])
-    finally:
-        server.close()
-        for task in connections:
-            task.cancel()
-        if connections:
-            await asyncio.wait(connections)
-        await server.wait_closed()
+            server.close()
+            for task in connections:
+                task.cancel()
+            if connections:
+                await asyncio.wait(connections)
+            await server.wait_closed()
 
 
 async def _both_ways(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: PortConnection) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "delete_options",
     "intent",
     "namespace_of",
+    "pod_path",
     "resource_path",
     "selection",
     "selection_to_delete",
@@ -77,6 +78,13 @@ def resource_path(
     parts.append(info.plural)
     parts += [part for part in (name, subresource) if part is not None]
     return "/".join(parts)
+
+
+def pod_path(namespace: str, name: str, subresource: str) -> str:
+    """Raises ValueError for an empty name."""
+    if not namespace or not name:
+        raise ValueError(f"{subresource} of which pod? Give its name and namespace")
+    return f"/api/v1/namespaces/{namespace}/pods/{name}/{subresource}"
 
 
 def as_selector(labels: Labels) -> Selector:
