@@ -161,6 +161,11 @@ class FakeServer:
         self.version = self.oldest = version
         self.crd = False
 
+    def _end_in_time(self, stream: asyncio.Queue[bytes | Exception | None]) -> None:
+        """A watch lasts as long as was asked for; one that nothing comes through any more doesn't even end."""
+        if stream in self._streams:
+            stream.put_nowait(None)
+
     @property
     def watching(self) -> int:
         return len(self._streams)
@@ -253,9 +258,11 @@ class FakeServer:
         present = [obj for _, obj in sorted(self.objects.items())] if initial else []
         queue: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self._streams[queue] = request
+        end = asyncio.get_running_loop().call_later(float(query["timeoutSeconds"]), self._end_in_time, queue)
         try:
             yield StreamingResponse(200, {}, self._chunks(request, queue, present, version))
         finally:
+            end.cancel()
             self._streams.pop(queue, None)
 
     def websocket(self, request: HttpRequest, protocols: Sequence[str], /) -> AbstractAsyncContextManager[WebSocket]:
