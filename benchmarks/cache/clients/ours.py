@@ -63,7 +63,7 @@ async def _refusal() -> AsyncIterator[bytes]:
 
 
 class Kubewright:
-    """``form``: ``list`` (pages), ``stream``, or streams: ``function`` (the index is one), ``metadata`` (kept, and no index)."""
+    """``form``: ``list`` (pages), ``stream``, or streams: ``function`` (the index is one), ``metadata`` (is all that is kept)."""
 
     def __init__(self, server: str, kind: Resource, form: str) -> None:
         transport = _WithoutStreamingLists if form == "list" else HttpsTransport
@@ -115,7 +115,7 @@ def _group(each: Any) -> list[str]:
     return [str(int(each.metadata.labels["idx"]) % _GROUPS)]
 
 
-_INDEXES: dict[str, dict[str, Indexer[Any]]] = {"metadata": {}, "function": {"group": _group}}
+_INDEXES: dict[str, dict[str, Indexer[Any]]] = {"function": {"group": _group}}
 """Of the forms that are not what a user would start with."""
 
 

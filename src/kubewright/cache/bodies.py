@@ -45,7 +45,7 @@ class RecentBodies:
             return
         self.drop(whole.uid)
         self._kept[whole.uid] = whole
-        self.bytes += len(whole.raw)
+        self.bytes += len(whole.text)
         while self.bytes > self._limit:
             self.drop(next(iter(self._kept)))
 
@@ -55,7 +55,7 @@ class RecentBodies:
         if present is None or (before is not None and present.resource_version >= before):
             return
         del self._kept[uid]
-        self.bytes -= len(present.raw)
+        self.bytes -= len(present.text)
 
 
 class Bodies:

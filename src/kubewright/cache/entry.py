@@ -34,6 +34,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ended: bool = False
     managers: tuple[str, ...] = ()
     applied: tuple[tuple[str, str, bytes], ...] = ()
+    start: bytes = b""
+    """What comes before the name in the JSON of objects of which only metadata is kept."""
 
 
 _UNMARKED = Marks()
@@ -42,17 +44,18 @@ _UNMARKED = Marks()
 class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """One object as the server had it at ``resource_version``.
 
-    ``raw`` is its JSON without managedFields: of those stay the managers' names and a digest of what each manager
-    applied, since they are often larger than the object. With a projection, it is the part that the projection keeps.
+    Of managedFields stay the managers' names and a digest of what each manager applied, since they are often larger than
+    the object.
     """
 
     namespace: str
     """Empty for cluster-scoped kinds."""
     name: str
     uid_at: int | str
-    """Where in `raw` the UID is written, or itself, where it has an unusual length."""
+    """Where in `text` the UID is written, or itself, where it has an unusual length."""
     resource_version: int
-    raw: bytes
+    text: bytes
+    """`raw`, or what is not the same in many objects, nor known already, of one of which only metadata is kept."""
     generation: int | None = None
     marks: Marks = _UNMARKED
     values: tuple[Values, ...] = ((), ())
@@ -63,9 +66,18 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         return self.namespace, self.name
 
     @property
+    def raw(self) -> bytes:
+        """The object's JSON without managedFields; with a projection, the part that it keeps."""
+        start = self.marks.start
+        if not start:
+            return self.text
+        namespace = b'"namespace":%b,' % _encode(self.namespace) if self.namespace else b""
+        return b"%b%b,%b%b}" % (start, _encode(self.name), namespace, self.text)
+
+    @property
     def uid(self) -> str:
         at = self.uid_at
-        return at if isinstance(at, str) else self.raw[at : at + UID_LENGTH].decode()
+        return at if isinstance(at, str) else self.text[at : at + UID_LENGTH].decode()
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -133,6 +145,7 @@ class _Object(msgspec.Struct, gc=False):
 
 
 _object = msgspec.json.Decoder(_Object)
+_encode = msgspec.json.Encoder().encode
 
 _ABSENT = msgspec.Raw(b"null")
 

@@ -84,19 +84,24 @@ class _KnownHead(_Head, gc=False):
     metadata: _KnownMeta
 
 
+class _MetadataText(msgspec.Struct, gc=False):
+    metadata: msgspec.Raw
+
+
 _head = msgspec.json.Decoder(_Head)
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_metadata = msgspec.json.Decoder(_MetadataText)
 _managed = msgspec.json.Decoder(list[_Managed] | None)
 _fields = msgspec.json.Decoder(dict[str, JSON])
 _encode = msgspec.json.Encoder().encode
 
 _MANAGED = b'"managedFields":'
 _METADATA = b'"metadata":{'
+_HEAD = {"apiVersion", "kind", "metadata"}
 _UNTYPED = b"{" + _METADATA
-_BARE = Marks()
 _METADATA_STARTS = (
-    b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",',
-    b'{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",',
+    b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",' + _METADATA,
+    b'{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",' + _METADATA,
 )
 """How servers begin an object of which only metadata was asked for; its own type is the one we know."""
 
@@ -108,11 +113,15 @@ class EntryParser:
         self._info = info
         self.projection = projection
         self._start = _encode({"apiVersion": info.api_version, "kind": info.kind})[:-1] + b","
-        self._typed = (
+        self._typed: tuple[bytes, ...] = (
             self._start + _METADATA,
             _encode({"kind": info.kind, "apiVersion": info.api_version})[:-1] + b"," + _METADATA,
         )
         self._whole = projection.fields is None
+        self._metadata_only = projection.metadata_only
+        if self._metadata_only:
+            self._typed += _METADATA_STARTS
+        self._bare = Marks(start=self._start + _METADATA + b'"name":' if self._metadata_only else b"")
         self._waits_by_its_own_rules = info.group == "" and info.kind == "Namespace"
         """A namespace being deleted is held by a list of finalizers in its spec."""
         self._along: list[IndexBy] = []
@@ -160,7 +169,7 @@ class EntryParser:
                 read = [index.values(raw) for index in self._along]
             else:
                 read = [values_of(head) for values_of in narrow.readers]
-                if self._whole:
+                if self._whole or self._metadata_only:
                     kept, marks = self._cut(raw, head)
             meta = head.metadata
             namespace, owners = meta.namespace or "", meta.owner_references
@@ -169,6 +178,8 @@ class EntryParser:
                 marks = self._marks(meta, finalizers)
             if kept is None:
                 kept = self._kept(raw, head)
+            if self._metadata_only:
+                kept = _members(kept, meta)
             uid = meta.uid
             at = kept.find(uid.encode()) if len(uid) == UID_LENGTH and uid.isascii() else -1
             values = self._once((*_owners(owners), *read) if owners else ((), (), *read))
@@ -177,7 +188,7 @@ class EntryParser:
                 name=meta.name,
                 uid_at=meta.uid if at < 0 else at,
                 resource_version=int(meta.resource_version),
-                raw=kept,
+                text=kept,
                 generation=meta.generation,
                 marks=marks,
                 values=values,
@@ -202,7 +213,7 @@ class EntryParser:
             start = self._start  # items of a built-in list lack apiVersion and kind
         length = len(head.metadata.managed_fields)
         if not length:
-            return start + raw[1:] if start else raw, _BARE
+            return start + raw[1:] if start else raw, self._bare
         # metadata comes before all that may be anything, so the first of this name are its own
         at = raw.find(_MANAGED)
         begin = at + len(_MANAGED)
@@ -239,6 +250,7 @@ class EntryParser:
         deleting = meta.deletion_timestamp is not None
         held = bool(meta.finalizers or meta.deletion_grace_period_seconds) or self._waits_by_its_own_rules
         return Marks(
+            start=self._bare.start,
             finalizers=tuple(meta.finalizers or ()),
             deleting=deleting,
             ended=deleting and not held,
@@ -258,25 +270,39 @@ class EntryParser:
                 return bare
             if not head.api_version and not head.kind and bare.startswith(b'{"'):
                 return self._start + bare[1:]
-        elif bare is not None and self.projection.metadata_only:
-            for start in _METADATA_STARTS:
-                if bare.startswith(start):
-                    return self._start + bare[len(start) :]
         return self._rebuilt(raw)
 
     def _rebuilt(self, raw: bytes) -> bytes:
         parts = _parts.decode(raw)
         metadata = _parts.decode(parts["metadata"])
         metadata.pop("managedFields", None)
-        kept = self.projection.cut(parts)
-        kept.update(apiVersion=self._info.api_version, kind=self._info.kind, metadata=metadata)
-        return _encode({"apiVersion": None, "kind": None, "metadata": None, **kept})
+        kept: dict[str, object] = {"metadata": metadata}
+        kept |= {name: part for name, part in self.projection.cut(parts).items() if name not in _HEAD}
+        return self._start + _encode(kept)[1:]  # put together anew, as what the encoder gives has room to spare
 
     def _once(self, value: V) -> V:
         """The value as it was seen first, so that equal ones share their memory."""
         if len(self._shared) >= _SHARED:
             self._shared.clear()
         return self._shared.setdefault(value, value)  # type: ignore[return-value]  # equal values have one type here
+
+
+def _members(raw: bytes, meta: _Meta) -> bytes:
+    """What follows name and namespace in an object's metadata, which are put before all else.
+
+    The text is an exact copy, whichever way it is made.
+    """
+    text = bytes(_metadata.decode(raw).metadata)
+    name = b'{"name":"%b",' % meta.name.encode()
+    if text.startswith(name):
+        if not meta.namespace:
+            return text[len(name) :]
+        namespace = b'"namespace":"%b",' % meta.namespace.encode()
+        at = text.find(namespace, len(name), text.find(b"{", 1))  # further on it may be another object's
+        if at >= 0:
+            return text[len(name) : at] + text[at + len(namespace) :]
+    members = _parts.decode(text)
+    return _encode({key: value for key, value in members.items() if key not in {"name", "namespace"}})[1:]
 
 
 def _owners(owners: list[_Owner]) -> tuple[Values, Values]:

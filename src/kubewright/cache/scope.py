@@ -62,7 +62,7 @@ def labelled(entries: Iterable[Entry], selector: Selector) -> list[Entry]:
     for requirement in selector.requirements:
         if requirement.operator == "In" and len(requirement.values) == 1:
             value = next(iter(requirement.values)).encode()
-            entries = [entry for entry in entries if value in entry.raw]
+            entries = [entry for entry in entries if value in entry.text]
     return [entry for entry in entries if selector.matches(entry.labels)]
 
 

@@ -18,7 +18,7 @@ class View:
         self._indexes = {name: Index(values_of) for name, values_of in (indexes or {}).items()}
         self._count = 0
         self.bytes = 0
-        """How long the objects' JSON is in all."""
+        """How long what is kept of the objects' JSON is in all."""
 
     def beside(self) -> View:
         """An empty view with the same indexes."""
@@ -64,11 +64,11 @@ class View:
         row[entry.name] = entry
         if old is None:
             self._count += 1
-            self.bytes += len(entry.raw)
+            self.bytes += len(entry.text)
             for index in self._indexes.values():
                 index.put(entry)
         else:
-            self.bytes += len(entry.raw) - len(old.raw)
+            self.bytes += len(entry.text) - len(old.text)
             for index in self._indexes.values():
                 index.replace(old, entry)
 
@@ -79,7 +79,7 @@ class View:
             self.drop(old)
         self._rows.setdefault(entry.namespace, {})[entry.name] = entry
         self._count += 1
-        self.bytes += len(entry.raw)
+        self.bytes += len(entry.text)
         for name, index in self._indexes.items():
             index.take_over(entry, other._indexes[name])
 
@@ -90,6 +90,6 @@ class View:
         if not row:
             del self._rows[entry.namespace]
         self._count -= 1
-        self.bytes -= len(entry.raw)
+        self.bytes -= len(entry.text)
         for index in self._indexes.values():
             index.drop(entry)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def body(uid: str, version: int = 1, size: int = 10) -> Entry:
-    return Entry(namespace="ns", name=uid, uid_at=uid, resource_version=version, raw=b"x" * size)
+    return Entry(namespace="ns", name=uid, uid_at=uid, resource_version=version, text=b"x" * size)
 
 
 def test_those_used_last_are_kept_as_far_as_they_fit() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubewright.api import Resource, Selector, resource, resource_info
-from kubewright.cache import Entry, EntryParser
+from kubewright.cache import METADATA, Entry, EntryParser
 from kubewright.cache.scope import labelled
 
 
@@ -20,6 +20,8 @@ class ConfigMap(Resource):
 
 
 PARSER = EntryParser(resource_info(ConfigMap))
+OF_METADATA = EntryParser(resource_info(ConfigMap), METADATA)
+PARTIAL = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
 MANAGED = [{"manager": "op", "operation": "Apply", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:data": {}}}]
 NASTY = st.sampled_from(
     [
@@ -61,6 +63,44 @@ def test_all_but_managed_fields_is_kept(
     entry = PARSER.parse(msgspec.json.format(raw, indent=2) if spaces else raw)
     rest["metadata"] = {**before, **identity, **after}
     assert msgspec.json.decode(entry.raw) == {**head, **rest}
+    assert entry.managers == (("op",) if managed == MANAGED else ())
+
+
+@settings(deadline=None)
+@given(
+    before=st.dictionaries(st.sampled_from(["generateName", "annotations", "names"]), VALUES),
+    after=st.dictionaries(st.sampled_from(["labels2", "y"]), VALUES),
+    name=st.sampled_from(["n", "a.b-c", "system:x", 'n","namespace":"ns', "é\n\\"]),
+    namespace=st.sampled_from(["ns", 'a"', "absent"]),
+    other=st.sampled_from([{}, {"ownerReferences": [{"name": "n", "namespace": "ns", "uid": "u"}]}]),
+    managed=st.sampled_from([MANAGED, [], None, "absent"]),
+    first=st.sampled_from(["name", "namespace", "other"]),
+    head=st.sampled_from([{}, PARTIAL, {"apiVersion": "v1", "kind": "ConfigMap"}]),
+    spaces=st.booleans(),
+)
+def test_of_metadata_nothing_but_managed_fields_is_lost(
+    before: dict[str, Any],
+    after: dict[str, Any],
+    name: str,
+    namespace: str,
+    other: dict[str, Any],
+    managed: Any,
+    first: str,
+    head: dict[str, str],
+    spaces: bool,
+) -> None:
+    named = {"name": name} if namespace == "absent" else {"name": name, "namespace": namespace}
+    kept = {**before, **other, "resourceVersion": "1", **after}
+    held = {} if managed == "absent" else {"managedFields": managed}
+    order = {
+        "name": {**named, **kept, **held},
+        "namespace": {**dict(reversed(named.items())), **held, **kept},
+        "other": {**kept, **named, **held},
+    }
+    raw = msgspec.json.encode({**head, "metadata": order[first], **({} if head is PARTIAL else {"data": {"a": "1"}})})
+    entry = OF_METADATA.parse(msgspec.json.format(raw, indent=2) if spaces else raw)
+    assert msgspec.json.decode(entry.raw) == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**named, **kept}}
+    assert entry.key == (name, named.get("namespace", ""))[::-1]
     assert entry.managers == (("op",) if managed == MANAGED else ())
 
 

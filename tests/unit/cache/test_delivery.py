@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def entry(name: str, version: int, uid: str = "1") -> Entry:
-    return Entry(namespace="ns", name=name, uid_at=uid, resource_version=version, raw=b"{}")
+    return Entry(namespace="ns", name=name, uid_at=uid, resource_version=version, text=b"{}")
 
 
 def event(change: Change, initial: bool) -> Event[Widget]:

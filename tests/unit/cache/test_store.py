@@ -21,7 +21,7 @@ def entry(version: int, *, uid: str = "1", name: str = "a", chosen: bool = True,
         name=name,
         uid_at=uid,
         resource_version=version,
-        raw=CHOSEN if chosen else NOT_CHOSEN,
+        text=CHOSEN if chosen else NOT_CHOSEN,
         marks=Marks(deleting=ended, ended=ended),
     )
 

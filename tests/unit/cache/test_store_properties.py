@@ -51,7 +51,7 @@ class Server:
         uid = old.uid if old else f"uid-{self._uids}"
         labels = {"chosen": "true"} if chosen else {}
         raw = msgspec.json.encode({"metadata": {"labels": labels}, "colour": COLOURS[self.version % len(COLOURS)]})
-        entry = Entry(namespace="ns", name=name, uid_at=uid, resource_version=self.version, raw=raw)
+        entry = Entry(namespace="ns", name=name, uid_at=uid, resource_version=self.version, text=raw)
         self._record(key, entry)
         return entry
 

@@ -1,0 +1,80 @@
+"""What an object costs in memory beside its JSON, and how little of it the garbage collector walks."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import msgspec
+import pytest
+
+from kubewright.api import Resource, resource, resource_info
+from kubewright.cache import METADATA, WHOLE, EntryParser, IndexBy, Projection, Store
+from kubewright.cache.index import Held
+from kubewright.cache.scope import Scope
+
+OBJECTS, NAMESPACES, TEAMS = 2000, 4, 10
+OWNERS, TEAM = "owners", "team"
+
+
+@resource("example.com/v1")
+class Widget(Resource):
+    spec: dict[str, str] | None = None
+
+
+def _object(number: int) -> bytes:
+    metadata = {
+        "name": f"w-{number:06}",
+        "namespace": f"ns-{number % NAMESPACES}",
+        "uid": f"0d1c7a52-5a4e-4a0e-9a63-{number:012}",
+        "resourceVersion": str(1_000_000_000 + number),
+        "generation": 1,
+        "labels": {"team": f"t{number % TEAMS}", "number": str(number)},
+        "managedFields": [{"manager": "op", "operation": "Apply", "fieldsV1": {"f:spec": {"f:image": {}}}}],
+    }
+    spec = {"image": "registry.example.com/app:1.2.3", "text": "x" * 800}
+    return msgspec.json.encode({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, "spec": spec})
+
+
+def _filled(projection: Projection) -> Store:
+    """A store with indexes by owner and by a label, as an informer fills it."""
+    parser = EntryParser(resource_info(Widget), projection)
+    place = parser.read_along(IndexBy.label("team"))
+    assert place is not None
+    store = Store(Scope.of(None, None, None), {OWNERS: Held(0), TEAM: Held(place)})
+    incoming = store.begin_list()
+    for number in range(OBJECTS):
+        incoming.add(parser.parse(_object(number)))
+    for _ in store.replace(incoming, 1_000_000_000 + OBJECTS):
+        pass
+    return store
+
+
+@pytest.mark.parametrize("projection", [WHOLE, METADATA, Projection.of("spec.image")])
+def test_beside_its_json_an_object_costs_less_than_300_bytes(projection: Projection) -> None:
+    _filled(projection)  # what is made once is there
+    tracemalloc.start()
+    try:
+        store = _filled(projection)
+        gc.collect()
+        used = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    json = sum(len(entry.raw) for entry in store)
+    assert (used - json) / OBJECTS < 300
+
+
+def test_of_metadata_less_is_kept_than_its_json() -> None:
+    for entry in _filled(METADATA):
+        assert len(entry.text) + len('{"apiVersion":"example.com/v1","kind":"Widget",') < len(entry.raw)
+
+
+@pytest.mark.parametrize("projection", [WHOLE, METADATA])
+def test_the_collector_walks_no_entry(projection: Projection) -> None:
+    _filled(projection)
+    gc.collect()
+    before = len(gc.get_objects())
+    store = _filled(projection)
+    gc.collect()
+    assert len(gc.get_objects()) - before < OBJECTS / 10
+    assert len(store) == OBJECTS
