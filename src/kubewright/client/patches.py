@@ -120,10 +120,16 @@ class StrategicMergePatch(_DocumentPatch, frozen=True):
         """Takes the item with this key, such as ``{"name": "sidecar"}``, out of the list at ``path``."""
         return self._with_item(path, {"$patch": "delete", **key})
 
-    def replace(self, path: Path, value: Mapping[str, Any] | Sequence[Any]) -> StrategicMergePatch:
-        """Puts a map or list in the place of the one at ``path`` instead of merging them."""
-        whole: Any = {**value, "$patch": "replace"} if isinstance(value, Mapping) else [*value, {"$patch": "replace"}]
-        return self._with(path, whole)
+    def replace(self, path: Path, items: Sequence[Mapping[str, Any] | Model]) -> StrategicMergePatch:
+        """Puts ``items`` in the place of all that a list has which is merged by a key, such as containers or env.
+
+        Other lists of objects (tolerations) `set` replaces already; here they would get an empty item more. Raises
+        TypeError for a map or plain values: of those a server drops or refuses the directive where nothing is there yet.
+        """
+        if isinstance(items, Mapping) or any(not isinstance(item, Mapping | Model) for item in items):
+            where = _pointer(path)
+            raise TypeError(f"{where} is no list of objects: JsonPatch().add({where!r}, …) puts it there as a whole")
+        return self._with(path, [*items, {"$patch": "replace"}])
 
     def _with_item(self, path: Path, item: Any) -> StrategicMergePatch:
         parent, last = _parent(copy.deepcopy(dict(self.document)), _steps(path))

@@ -61,16 +61,23 @@ def test_a_strategic_patch_has_directives_for_items_and_wholes() -> None:
         StrategicMergePatch()
         .merge_item("/spec/containers", Item(name="a", size=1))
         .delete_item("/spec/containers", {"name": "b"})
-        .replace("/spec/selector", {"x": "y"})
-        .replace("/spec/tolerations", [{"key": "k"}])
+        .replace("/spec/volumes", [{"name": "v"}, Item(name="w")])
     )
     assert sent(patch) == {
         "spec": {
             "containers": [{"name": "a", "size": 1}, {"$patch": "delete", "name": "b"}],
-            "selector": {"$patch": "replace", "x": "y"},
-            "tolerations": [{"key": "k"}, {"$patch": "replace"}],
+            "volumes": [{"name": "v"}, {"name": "w"}, {"$patch": "replace"}],
         }
     }
+
+
+@pytest.mark.parametrize("value", [{"x": "y"}, ["a", "b"], "text"])
+def test_a_strategic_patch_replaces_no_whole_that_a_server_would_drop(value: Any) -> None:
+    """Of a map that is not there yet, real servers drop it all; in a list of strings the directive is refused."""
+    with pytest.raises(
+        TypeError, match=r"/spec/selector is no list of objects: JsonPatch\(\).add\('/spec/selector', …\)"
+    ):
+        StrategicMergePatch().replace("/spec/selector", value)
 
 
 @pytest.mark.parametrize(
