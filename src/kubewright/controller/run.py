@@ -96,23 +96,24 @@ class Run(Generic[R]):
             except Requeue as again:
                 return Result(requeue_after=again.after)
             return None
-        ctx = Context(self._env, obj, start)
         if start.steps is not None:
             start.steps.begin("sync")
         if entry.deleting:
             try:
-                await self._finalize(obj, ctx)
+                left = await self._finalize(entry, obj, start)
             except Requeue as again:
                 return Result(requeue_after=again.after)
-            if not self._spec.while_deleting:
+            if left is None or not self._spec.while_deleting:
                 return None
+            if left is not entry:
+                entry, obj = left, decode(left.raw, self._spec.kind)
         elif self._finalizers:
             missing = [name for name in self._finalizers if name not in entry.finalizers]
             if missing:
                 await add_finalizers(self._env.client, obj, missing, field_manager=self._manager)
                 # the next run has the object as it is now; the event asks for it, unless it is filtered out
                 return None if self._spec.when is None else Result(requeue_after=0)
-        return await self._sync(obj, ctx, start.steps, entry.raw)
+        return await self._sync(obj, Context(self._env, obj, start), start.steps, entry.raw)
 
     # an object that does not fit its class
 
@@ -122,10 +123,10 @@ class Run(Generic[R]):
             obj = decode_what_fits(entry.raw, self._spec.kind)
         except DecodeError:
             return
-        ctx = Context(self._env, obj, start)
         if entry.deleting:
-            await self._finalize(obj, ctx)
+            await self._finalize(entry, obj, start)
             return
+        ctx = Context(self._env, obj, start)
         await ctx.event("Warning", "DoesNotFit", summary(error), action="Decode")
         if self._shows_errors:
             condition = stalled(error, generation=entry.generation, clock=self._env.clock)
@@ -136,30 +137,57 @@ class Run(Generic[R]):
 
     # finalizers
 
-    async def _finalize(self, obj: R, ctx: Context) -> None:
-        """Runs the clean-ups whose finalizers are still there, in the order declared; each goes once it succeeded."""
-        request = ctx.request
+    async def _finalize(self, entry: Entry, obj: R, start: Start) -> Entry | None:
+        """Runs the clean-ups whose finalizers are still there, in the order declared; each goes once it succeeded.
+
+        Returns the object as it is then, None where it is gone.
+        """
         for finalizer in self._spec.finalizers:
-            if finalizer.name not in (obj.metadata.finalizers or ()):
+            if finalizer.name not in entry.finalizers:
                 continue
+            ctx, before = Context(self._env, obj, start), self._status.snapshot(obj)
             try:
-                await self._limited(finalizer.cleanup, obj, ctx)
+                check_end(await self._limited(finalizer.cleanup, obj, ctx))
             except Requeue:
+                await self._write_status(obj, ctx, before=before, raw=entry.raw)
                 raise
             except Exception as error:
-                await self._tell_that_a_clean_up_failed(finalizer, obj, ctx, error)
+                await self._tell_that_a_clean_up_failed(finalizer, obj, ctx, error, before=before, raw=entry.raw)
                 raise
             ctx.log.info("finalized", finalizer=finalizer.name)
-            await remove_finalizer(self._env.client, obj, finalizer.name, field_manager=self._manager)
-            entry = self._informer.entry(request.namespace, request.name)
-            if entry is None or entry.uid != obj.metadata.uid:
-                return
-            obj = decode_what_fits(entry.raw, self._spec.kind)
+            now = self._current(entry)
+            if now is not None and len(now.finalizers) > 1:  # or it goes now, and nobody could read it
+                try:
+                    await self._write_status(obj, ctx, before=before, raw=entry.raw)
+                except (ApiError, TransportError) as refusal:  # what is done is not to be done again because of that
+                    ctx.log.warning("status of the clean-up was not written", error=str(refusal))
+                now = self._current(entry)
+            if now is not None:
+                await remove_finalizer(
+                    self._env.client, self._what_fits(now), finalizer.name, field_manager=self._manager
+                )
+                now = self._current(entry)
+            if now is None:
+                return None
+            entry, obj = now, self._what_fits(now)
+        return entry
+
+    def _current(self, entry: Entry) -> Entry | None:
+        """The object as the cache has it by now; None where it is gone, or another one."""
+        now = self._informer.entry(entry.namespace, entry.name)
+        return now if now is not None and now.uid == entry.uid else None
+
+    def _what_fits(self, entry: Entry) -> R:
+        return decode_what_fits(entry.raw, self._spec.kind)
 
     async def _tell_that_a_clean_up_failed(
-        self, finalizer: FinalizerSpec[R], obj: R, ctx: Context, error: Exception
+        self, finalizer: FinalizerSpec[R], obj: R, ctx: Context, error: Exception, *, before: bytes, raw: bytes
     ) -> None:
         self._env.instruments.finalizer_failed(finalizer.name)
+        try:
+            await self._status.write(obj, before=before, raw=raw, failed=True)
+        except (ApiError, TransportError) as refusal:
+            ctx.log.warning("status of the failed clean-up was not written", error=str(refusal))
         if isinstance(error, Conflict | TransportError):
             return  # the next try may go well
         await ctx.event("Warning", "FinalizerFailed", f"{finalizer.name}: {summary(error)}", action="Finalize")
@@ -292,3 +320,8 @@ def checked(result: object) -> Result | None:
     if result is None or isinstance(result, Result):
         return result
     raise TypeError(f"the reconciler returned {shown(result)}: it must return a Result or None")
+
+
+def check_end(result: object) -> None:
+    if result is not None:
+        raise TypeError(f"the clean-up returned {shown(result)}: to be called again it must raise Requeue(…)")

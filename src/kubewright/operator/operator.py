@@ -218,8 +218,9 @@ class Operator(Generic[S_co]):
     def finalizer(self, kind: type[R], *, name: str, threads: bool = False) -> Any:
         """Registers an async function that runs before an object of ``kind`` goes. ``name``: ``domain/what``.
 
-        With ``threads`` it is a plain function that may block, and gets a `BlockingContext`. What it changes of the object's
-        status is not written: events tell how far it is, or ``ctx.edit(obj, change, subresource="status")``.
+        When it returns, the finalizer is removed; to be called again later, it raises `Requeue`. What it changes of the
+        object's status is written as after a reconcile, unless the object goes at once. With ``threads`` it is a plain
+        function that may block, and gets a `BlockingContext`.
         """
         kinds_of([kind], argument="the first argument")
         if not _is_finalizer(name):
