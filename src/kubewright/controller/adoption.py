@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TypeVar
 
 from kubewright.api import AlreadyOwned, Resource, controller_of, decode, describe, resource_info, set_controller
 from kubewright.cache import Entry
 from kubewright.client import Client
+from kubewright.controller.request import Request
+from kubewright.controller.writes import IntentKey
 
-__all__ = ["adopt", "check_that_nobody_else_controls"]
+__all__ = ["Releases", "adopt", "check_that_nobody_else_controls"]
 
 R = TypeVar("R", bound=Resource)
+
+_REMEMBERED = 2048
+
+
+class Releases:
+    """Who was refused an object because of its controller, so that they hear of it when it has another, or goes."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[IntentKey, dict[Request, None]] = OrderedDict()
+
+    def wait(self, key: IntentKey, request: Request) -> None:
+        """Those who waited longest for nothing are forgotten at some time, and left to their back-off."""
+        self._waiting.setdefault(key, {})[request] = None
+        if len(self._waiting) > _REMEMBERED:
+            self._waiting.popitem(last=False)
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def take(self, key: IntentKey) -> tuple[Request, ...]:
+        """Those who wait for the object, once."""
+        return tuple(self._waiting.pop(key, ()))
 
 
 def check_that_nobody_else_controls(entry: Entry, obj: Resource, owner: Resource) -> None:

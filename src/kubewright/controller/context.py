@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple, cast
 
 from kubewright.api import (
     AlreadyExists,
+    AlreadyOwned,
     Conditions,
     DecodeError,
     NotFound,
@@ -139,7 +140,8 @@ class Context(Generic[S_co]):
         entry = informer.entry(obj.namespace, obj.name)
         body, before = intent.body, None
         if entry is not None:
-            check_that_nobody_else_controls(entry, obj, self._obj)
+            with self._told_of_release(intent.key):
+                check_that_nobody_else_controls(entry, obj, self._obj)
             settled = await self._settled(intent, entry, informer)
             if settled is None and await self._env.applied.heard_of_another(intent):
                 entry = informer.entry(obj.namespace, obj.name) or entry
@@ -272,7 +274,8 @@ class Context(Generic[S_co]):
         """
         self._env.check_declared(type(obj))
         self._check_that_it_is_there(obj)
-        return await adopt(self.client, obj, self._obj, field_manager=self._env.applied.manager)
+        with self._told_of_release(intent_key(obj)):
+            return await adopt(self.client, obj, self._obj, field_manager=self._env.applied.manager)
 
     async def event(
         self,
@@ -348,6 +351,15 @@ class Context(Generic[S_co]):
                 uid=obj.uid,
                 resource_version=obj.metadata.resource_version,
             )
+
+    @contextmanager
+    def _told_of_release(self, key: IntentKey) -> Iterator[None]:
+        """Who is refused an object runs again as soon as that has another controller, or goes."""
+        try:
+            yield
+        except AlreadyOwned:
+            self._env.releases.wait(key, self.request)
+            raise
 
     def _whole(self, kind: type[R]) -> Informer[R]:
         informer = self._env.informer(kind)

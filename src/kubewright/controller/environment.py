@@ -11,13 +11,13 @@ from msgspec import Struct, field
 from kubewright.api import Clock, Resource, resource_info
 from kubewright.cache import Cache, Informer, Projection
 from kubewright.client import Client
+from kubewright.controller.adoption import Releases
 from kubewright.controller.causes import Cause, Causes, OwnWrites
-from kubewright.controller.contests import ContestDetector
 from kubewright.controller.events import EventRecorder
 from kubewright.controller.instruments import ControllerInstruments
+from kubewright.controller.repetition import Repetition
 from kubewright.controller.request import Request
 from kubewright.controller.steps import Steps
-from kubewright.controller.storms import StormDetector
 from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
 from kubewright.telemetry import Log
@@ -80,8 +80,8 @@ class RunEnvironment:
         """What the operator's ``lifespan`` gave."""
         self.causes = Causes()
         self.own_writes = OwnWrites()
-        self.storms = StormDetector(clock)
-        self.contests = ContestDetector(clock)
+        self.repetition = Repetition(clock)
+        self.releases = Releases()
         self.running = RunningTasks(name)
         self.instruments = instruments
         self.events = EventRecorder(client, controller=applied.manager, instance=node(), clock=clock)

@@ -37,11 +37,11 @@ from kubewright.controller.failures import place
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
 from kubewright.controller.outcome import Requeue, Result
 from kubewright.controller.pruning import prune
+from kubewright.controller.repetition import Storm, changed_fields
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec
 from kubewright.controller.status import StatusWriter, has_conditions
 from kubewright.controller.steps import Steps
-from kubewright.controller.storms import changed_fields
 from kubewright.telemetry import Log, shown
 from kubewright.telemetry.standard_logging import RUN_LOG
 
@@ -49,6 +49,16 @@ __all__ = ["Run"]
 
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
+
+_STORM = (
+    "runs of this object wake each other by what they write",
+    "write what follows from the object alone, not times, counters or random values; or leave the change out with when=",
+)
+_CONTEST = (
+    "somebody else sets back what this controller sets, again and again",
+    "have one of both leave the fields alone; `kubectl get … -o yaml --show-managed-fields` names who set them",
+)
+"""What is said, and the remedy."""
 
 
 class Run(Generic[R]):
@@ -78,7 +88,7 @@ class Run(Generic[R]):
             RUN_LOG.reset(said_before)
             env.running.leave(task)
         if start.writes:
-            self._look_for_a_storm(start)
+            self._look_for_repetition(start)
         return result
 
     async def _reconcile(self, start: Start) -> Result | None:
@@ -279,9 +289,9 @@ class Run(Generic[R]):
         self._env.instruments.timeouts.inc()
         return TimeoutError(f"the run took longer than {self._spec.timeout:g} s")
 
-    # runs that wake themselves
+    # runs that write again and again
 
-    def _look_for_a_storm(self, start: Start) -> None:
+    def _look_for_repetition(self, start: Start) -> None:
         env = self._env
 
         def changes() -> Iterator[tuple[str, JSON, JSON]]:
@@ -293,27 +303,15 @@ class Run(Generic[R]):
                     yield path if head else f"{what} {path}", *values
 
         woke_itself = env.own_writes.caused(start.causes)
-        storm = env.storms.ran(start.request, woke_itself=woke_itself, changes=changes)
-        if storm is None:
-            if not woke_itself and (contest := env.contests.ran(start.request, changes)) is not None:
-                start.log.warning(
-                    "somebody else sets back what this controller sets, again and again",
-                    runs=contest.runs,
-                    seconds=round(contest.seconds, 3),
-                    fields=contest.fields,
-                    remedy="have one of both leave the fields alone; `kubectl get … -o yaml --show-managed-fields` names "
-                    "who set them",
-                )
+        found = env.repetition.ran(start.request, woke_itself=woke_itself, changes=changes)
+        if found is None:
             return
-        env.instruments.storms.inc()
-        start.log.warning(
-            "runs of this object wake each other by what they write",
-            runs=storm.runs,
-            seconds=round(storm.seconds, 3),
-            fields=storm.fields,
-            remedy="write what follows from the object alone, not times, counters or random values; or leave the change "
-            "out with when=",
-        )
+        if isinstance(found, Storm):
+            env.instruments.storms.inc()
+            message, remedy = _STORM
+        else:
+            message, remedy = _CONTEST
+        start.log.warning(message, runs=found.runs, seconds=round(found.seconds, 3), fields=found.fields, remedy=remedy)
 
 
 def checked(result: object) -> Result | None:

@@ -57,6 +57,7 @@ class Waking:
         self._clock = clock
         self._primary = env.informer(spec.kind)
         self._causes = env.causes
+        self._releases = env.releases
         self._later: list[tuple[Watch[Any], Informer[Any]]] = []
         self._feeds: list[Feed[Any]] = []
         self._mapping = 0
@@ -70,6 +71,8 @@ class Waking:
             informer = env.informer(kind)
             informer.subscribe(self._related_changed(Watch(kind, to=owner(self._spec.kind))))
             informer.subscribe(self._forget_deleted(resource_info(kind).qualified_plural))
+        for kind in self._spec.kinds:
+            env.informer(kind).subscribe(self._released(resource_info(kind).qualified_plural))
         for watch in self._spec.watches:
             watched = env.informer(watch.kind)
             if is_async(watch.to):
@@ -179,6 +182,19 @@ class Waking:
             if event.new is None:
                 namespace, name = event.key
                 self._applied.forget((plural, namespace, name))
+
+        return handle
+
+    def _released(self, plural: str) -> Callable[[Event[Any]], None]:
+        def handle(event: Event[Any]) -> None:
+            if not self._releases:
+                return
+            old, new = event.old_entry, event.new_entry
+            if new is None or (old is not None and old.controller != new.controller):
+                namespace, name = event.key
+                for request in self._releases.take((plural, namespace, name)):
+                    self._causes.note(request, event)
+                    self._queue.add(request)
 
         return handle
 

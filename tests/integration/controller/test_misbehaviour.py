@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from kubewright import Context, NotFound, ObjectMeta, Operator, Requeue, Result, Watch
-from kubewright.api import AlreadyOwned, DecodeError
+from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator, Requeue, Result, Watch
+from kubewright.api import AlreadyOwned, DecodeError, OwnerReference
 from kubewright.client import JsonPatch
+from kubewright.controller import Whole
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
 from tests.integration.controller.worlds import Strict, Widget, WidgetSpec, world
@@ -198,9 +199,50 @@ def test_two_objects_do_not_fight_over_one_child() -> None:
                 "name that follows from its owner's"
             )
             await here.client.delete(Widget, "first", namespace="default")
-            await asyncio.sleep(100)
+            await asyncio.sleep(1)  # far less than the back-off has come to: it is heard of
             service = await here.client.get(core_v1.Service, "same", namespace="default")
             assert [owner.name for owner in service.metadata.owner_references or ()] == ["second"]
+
+    run_in_virtual_time(main)
+
+
+def test_who_was_refused_an_object_takes_it_as_soon_as_its_controller_lets_go_of_it() -> None:
+    operator, refused = new_operator(), list[float]()
+
+    @operator.controller(Widget, reads=[Whole(core_v1.ConfigMap)], backoff=Backoff(first=600))
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        found = ctx.get(core_v1.ConfigMap, "same")
+        assert found is not None
+        try:
+            await ctx.adopt(found)
+        except AlreadyOwned:
+            refused.append(asyncio.get_running_loop().time())
+            raise
+
+    async def main() -> None:
+        async with world(operator) as here:
+            holder = core_v1.ConfigMap(metadata=ObjectMeta(name="holder", namespace="default"))
+            uid = (await here.client.create(holder)).uid
+            owner = OwnerReference(api_version="v1", kind="ConfigMap", name="holder", uid=uid, controller=True)
+            held = ObjectMeta(name="same", namespace="default", owner_references=[owner])
+            await here.client.create(core_v1.ConfigMap(metadata=held))
+            widget = await here.create()
+            await asyncio.sleep(300)
+            assert len(refused) == 1
+
+            def relabel(found: core_v1.ConfigMap) -> None:
+                found.metadata.labels = {"who": "cares"}
+
+            def let_go(found: core_v1.ConfigMap) -> None:
+                found.metadata.owner_references = []
+
+            await here.client.edit(core_v1.ConfigMap, "same", relabel, namespace="default")
+            await asyncio.sleep(1)
+            assert len(refused) == 1
+            await here.client.edit(core_v1.ConfigMap, "same", let_go, namespace="default")
+            await asyncio.sleep(1)
+            same = await here.client.get(core_v1.ConfigMap, "same", namespace="default")
+            assert [each.uid for each in same.metadata.owner_references or ()] == [widget.uid]
 
     run_in_virtual_time(main)
 
