@@ -1,7 +1,7 @@
 """A current view of what the server has, in memory, that is never older than what we wrote.
 
-Start with `Informer` (one kind) and `Cache` (all kinds of a process); `Store` has the rules, `Reflector` the way from
-the server, `Entry` what is kept of an object.
+Start with `Informer` (one kind) and `Cache` (all kinds of a process); `SharedInformer` is what several classes of a kind
+have in common, `Store` has the rules, `Reflector` the way from the server, `Entry` what is kept of an object.
 """
 
 from kubewright.cache.cache import Cache
@@ -14,6 +14,7 @@ from kubewright.cache.informer import Informer
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.projection import METADATA, WHOLE, NotHeld, Projection
 from kubewright.cache.reflector import Reflector
+from kubewright.cache.shared_informer import SharedInformer
 from kubewright.cache.state import InformerHealth, InformerState, Phase
 from kubewright.cache.store import Store
 
@@ -37,5 +38,6 @@ __all__ = [
     "Phase",
     "Projection",
     "Reflector",
+    "SharedInformer",
     "Store",
 ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
-from kubewright.api import Clock, Resource, ResourceInfo, resource_info
+from kubewright.api import Clock, GroupVersionKind, Resource, ResourceInfo, resource_info
 from kubewright.cache.bodies import RecentBodies
 from kubewright.cache.indexers import Indexer
 from kubewright.cache.informer import Informer
@@ -22,11 +23,27 @@ from kubewright.telemetry import Log
 __all__ = ["Cache"]
 
 R = TypeVar("R", bound=Resource)
-_What: TypeAlias = tuple[type[Resource], Scope, Projection]
+
+
+class _What(NamedTuple):
+    """What there is one watch and one store for, whatever class its objects are read as."""
+
+    kind: GroupVersionKind
+    plural: str
+    namespaced: bool
+    scope: Scope
+    projection: Projection
+
+    @classmethod
+    def of(cls, kind: type[Resource], scope: Scope, projection: Projection) -> _What:
+        info = resource_info(kind)
+        return cls(info.gvk, info.plural, info.namespaced, scope, projection)
 
 
 class Cache:
     """One informer per kind, namespaces, selection and projection; who asks for the same gets the same.
+
+    Classes of the same kind share what is watched and held: see `Informer.of_class`.
 
     Nothing is ever watched behind one's back: `informer` declares before `run`, `add` and `remove` do so while it runs.
     """
@@ -53,9 +70,10 @@ class Cache:
         self._log = log
         self._streaming = StreamingLists()
         self._recent = RecentBodies()
-        self._informers: dict[_What, Informer[Any]] = {}
+        self._informers: dict[_What, dict[type[Resource], Informer[Any]]] = {}
+        """By class; all of one entry share the same."""
         self._declared: set[_What] = set()
-        self._users: dict[_What, int] = {}
+        self._users: Counter[Informer[Any]] = Counter()
         self._tasks: dict[_What, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
 
@@ -75,7 +93,7 @@ class Cache:
         ``indexes`` are added to those it has; it is ``optional`` if all who declare it say so. Raises RuntimeError for a new
         one once the cache runs, and ValueError for a second index of the same name.
         """
-        what = (kind, Scope.of(namespaces, labels, fields), projection)
+        what = _What.of(kind, Scope.of(namespaces, labels, fields), projection)
         if self._group is not None and what not in self._informers:
             raise RuntimeError(
                 f"{kind.__name__} is not among the kinds that were declared before the cache ran; see Cache.add"
@@ -98,21 +116,22 @@ class Cache:
 
         Wait for `Informer.synced` under a time-out: the kind may not be installed, or not be allowed.
         """
-        what = (kind, Scope.of(namespaces, labels, fields), projection)
+        what = _What.of(kind, Scope.of(namespaces, labels, fields), projection)
         found = self._found(kind, what, indexes, optional=optional)
-        self._users[what] = self._users.get(what, 0) + 1
+        self._users[found] += 1
         self._start(what)
         return found
 
     async def remove(self, informer: Informer[Any]) -> None:
         """Ends one `add`. With the last one, the watch is closed and what it held is let go of."""
-        what = next((what for what, known in self._informers.items() if known is informer), None)
-        if what is None or self._users.get(what, 0) == 0:
+        if self._users[informer] == 0:
             raise ValueError(f"this informer of {informer.info.qualified_plural} was not added, or removed already")
-        self._users[what] -= 1
-        if self._users[what] > 0 or what in self._declared:
+        self._users[informer] -= 1
+        what = next(what for what, classes in self._informers.items() if classes.get(informer.kind) is informer)
+        if what in self._declared or any(self._users[each] for each in self._informers[what].values()):
             return
-        del self._informers[what], self._users[what]
+        for each in self._informers.pop(what).values():
+            del self._users[each]
         task = self._tasks.pop(what, None)
         if task is not None:
             task.cancel()
@@ -140,25 +159,24 @@ class Cache:
         """The informers that watch the cache's namespaces."""
         self._followed()
         return [
-            informer
-            for (_, scope, _), informer in self._informers.items()
-            if scope.namespaces is None and informer.info.namespaced
+            _first(classes)
+            for what, classes in self._informers.items()
+            if what.scope.namespaces is None and what.namespaced
         ]
 
     def _found(
         self, kind: type[R], what: _What, indexes: Mapping[str, Indexer[R]] | None, *, optional: bool
     ) -> Informer[R]:
-        _, scope, projection = what
-        found = cast("Informer[R] | None", self._informers.get(what))
-        if found is None:
-            follows = scope.namespaces is None and resource_info(kind).namespaced
-            found = self._informers[what] = Informer(
+        classes = self._informers.get(what)
+        if classes is None:
+            follows = what.scope.namespaces is None and what.namespaced
+            informer = Informer(
                 self._client,
                 kind,
-                namespaces=self._namespaces if follows else scope.namespaces,
-                labels=scope.labels,
-                fields=scope.fields,
-                projection=projection,
+                namespaces=self._namespaces if follows else what.scope.namespaces,
+                labels=what.scope.labels,
+                fields=what.scope.fields,
+                projection=what.projection,
                 optional=optional,
                 cluster=self.cluster,
                 streaming=self._streaming,
@@ -167,13 +185,18 @@ class Cache:
                 rng=self._rng,
                 log=self._log,
             )
+            self._informers[what] = {kind: informer}
+        elif kind not in classes:
+            classes[kind] = _first(classes).of_class(kind)
+        found = cast("Informer[R]", self._informers[what][kind])
         found.optional = found.optional and optional
         for name, indexer in (indexes or {}).items():
             found.add_index(name, indexer)
         return found
 
     def __iter__(self) -> Iterator[Informer[Any]]:
-        return iter(tuple(self._informers.values()))
+        """One of each, whatever its class."""
+        return iter([_first(classes) for classes in self._informers.values()])
 
     async def run(self) -> NoReturn:
         """Runs all informers for ever and folds the client's writes into them; its caller owns the task."""
@@ -194,7 +217,7 @@ class Cache:
 
     def _start(self, what: _What) -> None:
         if self._group is not None and what not in self._tasks:
-            informer = self._informers[what]
+            informer = _first(self._informers[what])
             self._tasks[what] = self._group.create_task(
                 informer.run(), name=f"informer {informer.info.qualified_plural}"
             )
@@ -222,3 +245,7 @@ class Cache:
         for informer in self:
             if informer.info.gvk == info.gvk:
                 informer.forget(namespace, name, uid)
+
+
+def _first(classes: Mapping[type[Resource], Informer[Any]]) -> Informer[Any]:
+    return next(iter(classes.values()))

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from operator import attrgetter
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, NoReturn, TypeVar, cast
 
-from kubewright.api import Clock, DecodeError, ObjectMeta, Resource, resource_info
-from kubewright.cache.bodies import Bodies, RecentBodies
-from kubewright.cache.delivery import Delivery, Feed
+from kubewright.api import Clock, ObjectMeta, Resource, resource_info
+from kubewright.cache.bodies import RecentBodies
+from kubewright.cache.delivery import Feed
 from kubewright.cache.entry import Entry
 from kubewright.cache.events import Change, Event
-from kubewright.cache.indexers import OWNER, Indexer, Indexers
-from kubewright.cache.parsing import EntryParser
-from kubewright.cache.part import Part, measure
+from kubewright.cache.indexers import Indexer, Indexers
 from kubewright.cache.projection import WHOLE, Projection, decode_metadata, held
-from kubewright.cache.reflector import Reflector
 from kubewright.cache.scope import Scope, labelled
-from kubewright.cache.state import InformerHealth, InformerState, Phase
+from kubewright.cache.shared_informer import OWNER, SharedInformer
+from kubewright.cache.state import InformerHealth, InformerState
 from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.client import Client
-from kubewright.client.requests import Fields, Labels, as_selector, selection
+from kubewright.client.requests import Fields, Labels, as_selector
 from kubewright.telemetry import Log, null_log
 
 __all__ = ["Informer"]
 
 R = TypeVar("R", bound=Resource)
+S = TypeVar("S", bound=Resource)
 
 _by_key = attrgetter("namespace", "name")
-_WORST_FIRST = (Phase.BROKEN, Phase.MISSING, Phase.STARTING, Phase.STOPPED)
 
 
 class Informer(Generic[R]):
@@ -72,171 +70,109 @@ class Informer(Generic[R]):
         """
         self.kind = kind
         self.info = resource_info(kind)
+        self._shared = SharedInformer(
+            client.rest,
+            kind,
+            Scope.of(namespaces, labels, fields),
+            projection,
+            optional=optional,
+            cluster=cluster,
+            streaming=streaming or StreamingLists(),
+            recent=RecentBodies() if recent is None else recent,
+            clock=clock or client.clock,
+            rng=rng or random.Random(),
+            log=log or null_log(),
+        )
         self.cluster = cluster
         self.projection = projection
-        self.optional = optional
-        self._scope = Scope.of(namespaces, labels, fields)
-        if self._scope.namespaces is not None and not self.info.namespaced:
-            raise ValueError(f"{self.info.kind} has no namespaces: leave them out")
-        self._rest = client.rest
-        self._parser = EntryParser(self.info, projection)
-        self.bodies = Bodies(self._rest, self.info, projection, RecentBodies() if recent is None else recent)
+        self.bodies = self._shared.bodies
         """Where the whole objects are, also those of which only a part is cached."""
-        self._streaming = streaming or StreamingLists()
-        self._clock = clock or client.clock
-        self._rng = rng or random.Random()
-        self._log = (log or null_log()).bind(
-            resource=self.info.qualified_plural, **({"cluster": cluster} if cluster else {})
-        )
-        self._indexers = Indexers(kind, self._parser, self._log)
-        self._delivery: Delivery[R] = Delivery(self._event, self._log)
-        self._watchers: list[Callable[[InformerState], None]] = []
-        self._state = InformerState(Phase.STARTING)
-        self._synced = asyncio.Event()
-        self._ready = asyncio.Event()
-        self._group: asyncio.TaskGroup | None = None
-        self._tasks: dict[str | None, asyncio.Task[None]] = {}
-        names = self._scope.namespaces
-        self._parts: dict[str | None, Part[R]] = {
-            name: self._part(name) for name in (names if names is not None else (None,))
-        }
+        self._parts = self._shared.parts
+        self._indexers = Indexers(kind, self._shared)
         for name, indexer in (indexes or {}).items():
             self.add_index(name, indexer)
-        if projection != WHOLE:
-            self.subscribe(lambda event: self.bodies.heard(event.change))
 
-    def _part(self, namespace: str | None) -> Part[R]:
-        log = self._log.bind(namespace=namespace) if namespace else self._log
-        query = selection(self._scope.labels, self._scope.fields)
+    def of_class(self, kind: type[S]) -> Informer[S]:
+        """The same objects as another class of the same kind: one watch and one store serve both.
 
-        def reflector(part: Part[R]) -> Reflector:
-            return Reflector(
-                self._rest,
-                self.info,
-                part,
-                namespace=namespace,
-                selection=query,
-                parser=self._parser,
-                streaming=self._streaming,
-                clock=self._clock,
-                rng=self._rng,
-                log=log,
-            )
-
-        return Part(
-            self._scope.within(namespace),
-            self._indexers.of_entries,
-            delivery=self._delivery,
-            reflector=reflector,
-            turned=self._turned,
-            optional=lambda: self.optional,
-            clock=self._clock,
-            log=log,
-        )
+        Indexes by functions are each class's own.
+        """
+        if kind is self.kind:
+            return cast("Informer[S]", self)
+        another = cast("Informer[S]", copy(self))
+        another.kind = kind
+        another.info = resource_info(kind)
+        another._indexers = Indexers(kind, self._shared)
+        return another
 
     # running
 
     async def run(self) -> NoReturn:
         """Keeps the view current, for ever; its caller owns the task."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                self._group = group
-                self._turned()
-                group.create_task(self._delivery.run(), name=f"events {self.info.qualified_plural}")
-                for namespace in self._parts:
-                    self._start(namespace)
-        finally:
-            self._group = None
-            self._tasks.clear()
-        raise AssertionError("an informer runs for ever")
+        await self._shared.run()
 
-    def _start(self, namespace: str | None) -> None:
-        if self._group is not None:
-            name = f"watch {self.info.qualified_plural} {namespace or ''}".rstrip()
-            self._tasks[namespace] = self._group.create_task(self._parts[namespace].run(), name=name)
+    def stop(self) -> None:
+        """To be called when `run` has ended for good: nothing is held any more, and nobody told."""
+        self._shared.stop()
 
     @property
     def namespaces(self) -> tuple[str, ...] | None:
         """None for all of them."""
-        return None if None in self._parts else tuple(sorted(name for name in self._parts if name is not None))
+        return self._shared.namespaces
 
     def add_namespace(self, namespace: str) -> None:
         """Begins to watch one more namespace. Raises ValueError for an informer that watches all of them."""
-        if None in self._parts:
-            raise ValueError(f"the informer of {self.info.qualified_plural} watches all namespaces")
-        if namespace not in self._parts:
-            self._parts[namespace] = self._part(namespace)
-            self._start(namespace)
-            self._turned()
+        self._shared.add_namespace(namespace)
 
     async def remove_namespace(self, namespace: str) -> None:
         """Lets go of a namespace; subscribers are told that its objects are no longer in view (Deleted)."""
-        part = self._parts.pop(namespace, None)
-        if part is None:
-            return
-        task = self._tasks.pop(namespace, None)
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
-        self._turned()
-        await part.empty()
+        await self._shared.remove_namespace(namespace)
 
-    def stop(self) -> None:
-        """To be called when `run` has ended for good: nothing is held any more, and nobody told."""
-        for part in self._parts.values():
-            for change in part.stop():
-                self.bodies.heard(change)
-        self._turn(InformerState(Phase.STOPPED))
+    @property
+    def optional(self) -> bool:
+        """Whether the kind may not be installed."""
+        return self._shared.optional
+
+    @optional.setter
+    def optional(self, value: bool) -> None:
+        self._shared.optional = value
 
     # how it is
 
     async def synced(self) -> None:
         """Waits until everything was read once."""
-        await self._synced.wait()
+        await self._shared.synced()
 
     async def ready(self) -> None:
         """As `synced`, but does not wait for an optional kind that is not installed."""
-        await self._ready.wait()
+        await self._shared.ready()
 
     @property
     def has_synced(self) -> bool:
-        return self._synced.is_set()
+        return self._shared.has_synced
 
     @property
     def live(self) -> bool:
         """Whether everything was read and a watch keeps it current now."""
-        return self._state.phase is Phase.SYNCED
+        return self._shared.live
 
     @property
     def in_step(self) -> bool:
         """Whether it may be relied on: it is live, or optional and not installed."""
-        return self.live or (self.optional and self._state.phase is Phase.MISSING)
+        return self._shared.in_step
 
     @property
     def state(self) -> InformerState:
-        return self._state
+        return self._shared.state
 
     def on_state(self, watcher: Callable[[InformerState], None]) -> None:
         """Hears of each change of `state`; one that raises is logged."""
-        self._watchers.append(watcher)
+        self._shared.on_state(watcher)
 
     @property
     def health(self) -> InformerHealth:
         """What this informer can say of itself now."""
-        return measure(
-            self._parts,
-            InformerHealth(
-                resource=self.info.qualified_plural,
-                cluster=self.cluster,
-                namespaces=self.namespaces,
-                projection=self.projection,
-                phase=self._state.phase,
-                reason=self._state.reason,
-                in_step=self.in_step,
-                optional=self.optional,
-            ),
-            self._clock,
-        )
+        return self._shared.health
 
     # reading
 
@@ -280,13 +216,14 @@ class Informer(Generic[R]):
     ) -> builtins.list[Entry]:
         """Like `list`, without decoding. ``index`` is a declared index and the wanted value."""
         if index is not None:
-            found = self._indexed(*index)
+            name, value = index
+            found = self._indexed(self._indexers.place(name), value)
             if namespace is not None:
                 found = [entry for entry in found if entry.namespace == namespace]
         else:
             found = [
                 entry
-                for part in self._reading(namespace)
+                for part in self._shared.reading(namespace)
                 for entry in (part.store if namespace is None else part.store.view.in_namespace(namespace))
             ]
         if labels is not None:
@@ -301,25 +238,15 @@ class Informer(Generic[R]):
         """Like `by_owner`, without decoding."""
         return sorted(self._indexed(OWNER, uid), key=_by_key)
 
-    def _reading(self, namespace: str | None) -> Iterable[Part[R]]:
-        if namespace is None or None in self._parts:
-            return self._parts.values()
-        part = self._parts.get(namespace)
-        return () if part is None else (part,)
-
-    def _indexed(self, name: str, value: str) -> builtins.list[Entry]:
-        self._indexers.check(name)
-        return [entry for part in self._parts.values() for entry in part.store.view.indexed(name, value)]
+    def _indexed(self, index: str, value: str) -> builtins.list[Entry]:
+        return [entry for part in self._parts.values() for entry in part.store.view.indexed(index, value)]
 
     def add_index(self, name: str, indexer: Indexer[R]) -> None:
         """Declares one more index: `IndexBy`, or a function that gives an object's values: one, several or none.
 
         Best before the informer runs. Raises ValueError when another has the name, and where what it needs is not cached.
         """
-        made = self._indexers.declare(name, indexer)
-        if made is not None:
-            for part in self._parts.values():
-                part.store.add_index(name, made)
+        self._indexers.declare(name, indexer)
 
     # being told
 
@@ -329,7 +256,12 @@ class Informer(Generic[R]):
         Handlers are called in between two steps of the informer: they must be quick, and must not raise; one that does
         is logged, and disturbs no other. Where that can't be promised, use `feed`.
         """
-        return self._delivery.subscribe(handler, [Change(None, entry) for entry in self.entries()])
+        if self.kind is not self._shared.kind:
+            handler = self._retyping(handler)
+        return self._shared.delivery.subscribe(handler, [Change(None, entry) for entry in self.entries()])
+
+    def _retyping(self, handler: Callable[[Event[R]], None]) -> Callable[[Event[R]], None]:
+        return lambda event: handler(self._event(event.change, event.initial))
 
     @contextmanager
     def feed(self) -> Iterator[Feed[R]]:
@@ -343,57 +275,11 @@ class Informer(Generic[R]):
 
     def fold(self, raw: bytes) -> None:
         """Takes the object in the answer to an own write, if it belongs here; never an older state over a newer."""
-        try:
-            entry = self._parser.parse_once(raw.rstrip(b"\n"))  # servers end an answer so, and no watch's object
-        except DecodeError as error:  # the writer has its answer; the watch will bring what it meant
-            self._log.warning("the answer to a write can't be cached", error=str(error))
-            return
-        self.bodies.fold(raw)
-        for part in self._reading(entry.namespace):
-            part.fold(entry, raw)
+        self._shared.fold(raw)
 
     def forget(self, namespace: str | None, name: str, uid: str) -> None:
         """Takes an own delete that ended the object at once."""
-        for part in self._reading(namespace or ""):
-            part.forget(namespace or "", name, uid)
+        self._shared.forget(namespace, name, uid)
 
     def _event(self, change: Change, initial: bool) -> Event[R]:
         return Event(self.kind, change, initial, self.cluster, self.projection)
-
-    # what the parts bring
-
-    def _turned(self) -> None:
-        parts = self._parts.values()
-        _set(self._synced, all(part.has_synced for part in parts))
-        trouble = min(
-            ((name, part.state) for name, part in self._parts.items() if part.state.phase is not Phase.SYNCED),
-            key=lambda found: _WORST_FIRST.index(found[1].phase),
-            default=None,
-        )
-        if trouble is None:
-            self._turn(InformerState(Phase.SYNCED))
-            return
-        name, state = trouble
-        reason = f"namespace {name}: {state.reason}" if name and state.reason else state.reason
-        self._turn(InformerState(state.phase, reason))
-
-    def _turn(self, state: InformerState) -> None:
-        changed = state != self._state
-        self._state = state
-        _set(self._ready, self.has_synced or self.in_step)
-        if not changed:
-            return
-        if state.phase is Phase.SYNCED:
-            self._log.info("synced", objects=len(self))
-        elif state.phase in {Phase.BROKEN, Phase.MISSING}:
-            level = self._log.info if self.in_step else self._log.warning
-            level("not synced", phase=state.phase.value, reason=state.reason)
-        for watcher in tuple(self._watchers):
-            try:
-                watcher(state)
-            except Exception:  # whoever is told must not end the watch
-                self._log.exception("a watcher of the state failed", phase=state.phase.value)
-
-
-def _set(event: asyncio.Event, value: bool) -> None:
-    (event.set if value else event.clear)()

@@ -75,7 +75,7 @@ def test_of_a_kind_that_fell_out_of_step_nothing_is_removed() -> None:
         await ctx.apply_all(child("a"), *([child("b")] if widget.spec.size == 1 else []))
         if widget.spec.size == 2:  # while the run goes on
             informer = next(each for each in world_.manager.cache if each.kind is core_v1.ConfigMap)
-            informer._turn(InformerState(Phase.BROKEN, "the server is away"))
+            informer._shared._turn(InformerState(Phase.BROKEN, "the server is away"))
         widget.status.seen = widget.spec.size
 
     world_: Any = None

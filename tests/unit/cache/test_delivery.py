@@ -217,7 +217,7 @@ def test_a_slow_reader_holds_up_nobody_and_ends_up_with_the_truth(
             assert follower.told < 30
             reading.cancel()
             await asyncio.wait([reading])
-            assert informer._delivery._subscribers == []
+            assert informer._shared.delivery._subscribers == []
 
     run(main())
 
