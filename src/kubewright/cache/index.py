@@ -21,14 +21,42 @@ class Held(Struct, frozen=True):
         return entry.values[self.place]
 
 
-class _Many(dict[Entry, None]):
-    """The entries of one value."""
+_FEW = 8
+"""How many entries of one value are kept as a tuple: the least dict is larger than that."""
 
-    __slots__ = ("value",)
 
-    def __init__(self, value: str, first: Entry) -> None:
-        super().__init__({first: None})
-        self.value = value
+class _Many(Struct, gc=False):
+    """The entries of one value: of a few a tuple. The garbage collector has nothing to look for here.
+
+    What is neither tracked by it nor holds what is (this, entries, strings) does not make it walk a dict or tuple either.
+    """
+
+    value: str
+    entries: tuple[Entry, ...] | dict[Entry, None]
+
+    def add(self, entry: Entry) -> None:
+        entries = self.entries
+        if isinstance(entries, dict):
+            entries[entry] = None
+        elif len(entries) < _FEW:
+            self.entries = (*entries, entry)
+        else:
+            self.entries = dict.fromkeys((*entries, entry))
+
+    def replace(self, old: Entry, new: Entry) -> None:
+        entries = self.entries
+        if isinstance(entries, dict):
+            del entries[old]
+            entries[new] = None
+        else:
+            self.entries = tuple([new if each is old else each for each in entries])
+
+    def remove(self, entry: Entry) -> None:
+        entries = self.entries
+        if isinstance(entries, dict):
+            del entries[entry]
+        else:
+            self.entries = tuple([each for each in entries if each is not entry])
 
 
 class Index:
@@ -71,10 +99,11 @@ class Index:
         if found is None:
             self._found[value] = entry  # most values of many an index are one entry's: a dict would be waste
             return value
-        if not isinstance(found, _Many):
-            self._found[value] = found = _Many(value, found)
-        found[entry] = None
-        return found.value
+        if isinstance(found, _Many):
+            found.add(entry)
+            return found.value
+        self._found[value] = _Many(value, (found, entry))
+        return value
 
     def replace(self, old: Entry, new: Entry) -> None:
         """Drops one entry and puts another, which has the same values most often."""
@@ -85,8 +114,7 @@ class Index:
         for value in values:
             found = self._found[value]
             if isinstance(found, _Many):
-                del found[old]
-                found[new] = None
+                found.replace(old, new)
             else:
                 self._found[value] = new
 
@@ -95,8 +123,8 @@ class Index:
         for value in (values,) if isinstance(values, str) else values:
             found = self._found[value]
             if isinstance(found, _Many):
-                del found[entry]
-                if found:
+                found.remove(entry)
+                if found.entries:
                     continue
             del self._found[value]
 
@@ -104,7 +132,7 @@ class Index:
         found = self._found.get(value)
         if found is None:
             return ()
-        return tuple(found) if isinstance(found, _Many) else (found,)
+        return tuple(found.entries) if isinstance(found, _Many) else (found,)
 
     def all(self) -> dict[str, set[Entry]]:
         """Everything, for tests and for inspection."""

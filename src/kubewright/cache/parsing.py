@@ -128,6 +128,7 @@ class EntryParser:
         self._narrow: Narrow | None = None
         self._namespaces: dict[str, str] = {}
         self._shared: dict[Hashable, Hashable] = {}
+        self._together: dict[tuple[Values, ...], tuple[Values, ...]] = {}
         self._known: dict[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = {}
         self._latest: tuple[_Timeless, Marks] | None = None
         self._lately: dict[bytes, Entry] = {}
@@ -182,7 +183,7 @@ class EntryParser:
                 kept = _members(kept, meta)
             uid = meta.uid
             at = kept.find(uid.encode()) if len(uid) == UID_LENGTH and uid.isascii() else -1
-            values = self._once((*_owners(owners), *read) if owners else ((), (), *read))
+            values = self._values((*_owners(owners), *read) if owners else ((), (), *read))
             return Entry(
                 namespace=self._namespaces.setdefault(namespace, namespace),
                 name=meta.name,
@@ -280,6 +281,16 @@ class EntryParser:
         kept |= {name: part for name, part in self.projection.cut(parts).items() if name not in _HEAD}
         return self._start + _encode(kept)[1:]  # put together anew, as what the encoder gives has room to spare
 
+    def _values(self, values: tuple[Values, ...]) -> tuple[Values, ...]:
+        """Those as they were seen first; where not all of them were seen together before, at least each by itself."""
+        known = self._together.get(values)
+        if known is None:
+            if len(self._together) >= _SHARED:
+                self._together.clear()
+            known = tuple([self._once(each) for each in values])
+            self._together[known] = known
+        return known
+
     def _once(self, value: V) -> V:
         """The value as it was seen first, so that equal ones share their memory."""
         if len(self._shared) >= _SHARED:
@@ -306,8 +317,10 @@ def _members(raw: bytes, meta: _Meta) -> bytes:
 
 
 def _owners(owners: list[_Owner]) -> tuple[Values, Values]:
-    """UIDs of all, and that of the one that is the controller."""
-    return tuple([owner.uid for owner in owners]), tuple([owner.uid for owner in owners if owner.controller][:1])
+    """UIDs of all, each once, and that of the one that is the controller."""
+    uids = tuple(dict.fromkeys([owner.uid for owner in owners]))
+    controllers = [owner.uid for owner in owners if owner.controller][:1]
+    return uids, uids if len(uids) == len(controllers) else tuple(controllers)
 
 
 class _Timeless:

@@ -9,6 +9,7 @@ import pytest
 
 from kubewright.api import DecodeError, Resource, ResourceInfo, resource, resource_info
 from kubewright.cache import WHOLE, Entry, EntryParser, Projection
+from kubewright.cache.index import Held, Index
 from kubewright.patch.fields import digest
 
 
@@ -93,6 +94,18 @@ def test_a_uid_is_what_the_object_says(uid: str, projection: Projection) -> None
     owners = [{"uid": UID, "controller": True}]
     entry = parse_entry(config_map(uid=uid, ownerReferences=owners, annotations={"a": UID}), INFO, projection)
     assert (entry.uid, entry.owners, entry.controller) == (uid, (UID,), UID)
+
+
+def test_an_owner_that_is_named_twice_is_one_owner() -> None:
+    entry = parse_entry(
+        config_map(ownerReferences=[{"uid": UID}, {"uid": UID, "controller": True}, {"uid": "u"}]), INFO
+    )
+    assert (entry.owners, entry.controller) == ((UID, "u"), UID)
+    index = Index(Held(0))
+    index.put(entry)
+    assert index.entries(UID) == (entry,)
+    index.drop(entry)
+    assert not index.all()
 
 
 def test_what_comes_twice_is_parsed_once() -> None:
