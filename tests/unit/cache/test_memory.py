@@ -16,7 +16,7 @@ from kubewright.cache.scope import Scope
 
 OBJECTS, NAMESPACES, TEAMS = 5000, 4, 10
 OWNERS, TEAM = "owners", "team"
-LIMIT = 420
+LIMIT = 400
 """Bytes for entry, key, owners (each has ten objects) and one more index."""
 
 
