@@ -1,7 +1,4 @@
-"""`HttpsTransport`: requests to an API server over TLS.
-
-aiohttp is imported when a transport is made, not before: it is the slowest import we have.
-"""
+"""`HttpsTransport`: requests to an API server over TLS."""
 
 from __future__ import annotations
 
@@ -12,21 +9,23 @@ import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from kubewright.api import Clock, SystemClock
 from kubewright.client.authentication import Authentication
+from kubewright.client.connection import Connection
+from kubewright.client.connections import Connections
 from kubewright.client.credentials import ClusterConfig, ConfigError
+from kubewright.client.dialing import Dialer
 from kubewright.client.exec_credentials import Credential
-from kubewright.client.https_websocket import HttpsWebSocket, refusals_have_bodies
+from kubewright.client.fence import PERMIT
+from kubewright.client.https_websocket import HttpsWebSocket, shake_hands
 from kubewright.client.proxies import proxy_for
 from kubewright.client.tls import TlsContexts
 from kubewright.client.transport import (
     CredentialError,
     HttpRequest,
     HttpResponse,
-    NotLeading,
     StreamingResponse,
     TransportError,
     UpgradeRefused,
@@ -34,19 +33,12 @@ from kubewright.client.transport import (
 )
 from kubewright.telemetry import Log, null_log
 
-if TYPE_CHECKING:
-    import aiohttp
-    from aiohttp import ClientHandlerType
-    from aiohttp.client import _RequestContextManager
-
 __all__ = ["HttpsTransport"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
 _is_plain = re.compile(r"[A-Za-z0-9/._~-]*").fullmatch
 _READS = frozenset({"GET", "HEAD"})
-_AGAIN_UNASKED = frozenset({"PUT", "DELETE"})
-"""aiohttp repeats them on a fresh connection when a kept one breaks: they may then be done twice."""
-_LARGEST_MESSAGE = 64 * 1024 * 1024
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 
 class HttpsTransport:
@@ -69,18 +61,12 @@ class HttpsTransport:
         log: Log | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        import aiohttp  # noqa: PLC0415 - see the module's docstring
-        from yarl import URL  # noqa: PLC0415 - comes with aiohttp
-
-        from kubewright.client.https_connector import (  # noqa: PLC0415 - loads aiohttp
-            LiveConnector,
-            payload,
-        )
-
         self._config = config
         self._clock = clock or SystemClock()
         self._base = config.server.rstrip("/")
         self._authentication = Authentication(config, clock=self._clock)
+        self._request_timeout = request_timeout
+        self._read_timeout = read_timeout
         secure = self._base.startswith("https:")
         self._tls = TlsContexts(config, now=self._clock.monotonic()) if secure else None
         if secure and config.insecure_skip_tls_verify:
@@ -89,53 +75,24 @@ class HttpsTransport:
                 server=self._base,
                 source=config.source,
             )
-        base = URL(self._base, encoded=True)
-        scheme, authority, prefix = base.scheme, base.raw_authority, base.raw_path.rstrip("/")
-
-        def url(path: str, query: tuple[tuple[str, str], ...]) -> URL:
-            """Put together rather than parsed, which takes a fifth of the time; there are as many as objects."""
-            whole = prefix + (path if _is_plain(path) else quote(path, safe=_PATH_SAFE))
-            return URL.build(scheme=scheme, authority=authority, path=whole, query_string=_encoded(query), encoded=True)
-
-        self._url = url
-        self._acting_as = [(name, value) for name, values in config.impersonate.items() for value in values]
-        if config.disable_compression:
-            self._acting_as.append(("accept-encoding", "identity"))
-        whole = aiohttp.ClientTimeout(total=request_timeout, sock_connect=connect_timeout)
-        self._streamed = aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout, sock_read=read_timeout)
-        self._closing = aiohttp.ClientWSTimeout(ws_close=2.0)
-        self._connection_lost: tuple[type[Exception], ...] = (aiohttp.ClientError, TimeoutError, OSError)
-        self._never_sent: tuple[type[Exception], ...] = (
-            aiohttp.ClientConnectorError,
-            aiohttp.ConnectionTimeoutError,
-            aiohttp.ClientHttpProxyError,
-        )
-        self._broken_off = (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError)
-        self._options: dict[str, Any] = {"server_hostname": config.tls_server_name, "ssl": False}
         proxy = proxy_for(
             self._base, config.proxy_url, os.environ if environ is None else environ, source=config.source
         )
         self._through = f" (through the proxy {proxy.url})" if proxy else ""
-        if proxy is not None:
-            self._options["proxy"] = proxy.url
+        self._dialer = Dialer(self._base, proxy=proxy, server_name=config.tls_server_name, timeout=connect_timeout)
+        self._connections = Connections(self._dialer)
+        parts = urlsplit(self._base)
+        self._prefix = parts.path
+        self._authority = parts.netloc.rpartition("@")[2]
+        always = [("host", self._authority)]
+        if proxy is not None and not secure and proxy.scheme in {"http", "https"}:  # which is asked for whole URLs
+            self._prefix = f"{parts.scheme}://{self._authority}{parts.path}"
             if proxy.authorization:
-                self._options["proxy_headers"] = {"Proxy-Authorization": proxy.authorization}
-        self._payload = payload
-        connector = LiveConnector()
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=True,
-            trust_env=False,
-            timeout=whole,
-        )
-        self._websockets = aiohttp.ClientSession(
-            connector=connector,
-            connector_owner=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            middlewares=(refusals_have_bodies,),
-            timeout=whole,
-        )
+                always.append(("proxy-authorization", proxy.authorization))
+        always += [(name, value) for name, values in config.impersonate.items() for value in values]
+        self._acting_as = always[1:]
+        always.append(("accept-encoding", "identity" if config.disable_compression else "gzip"))
+        self._always = _lines(always)
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         credential, renewals = await self._authentication.credential(), self._renewals
@@ -147,34 +104,21 @@ class HttpsTransport:
             answer = await self._exchange(request, renewed)
         return answer if answer.status != 401 else _blamed(answer, self._refused())
 
-    async def _exchange(self, request: HttpRequest, credential: Credential) -> HttpResponse:
-        try:
-            async with self._send(request, credential) as response:
-                body = await response.read()
-        except self._connection_lost as error:
-            if isinstance(error.__cause__, NotLeading):
-                raise error.__cause__ from None
-            raise self._failure(request, error) from error
-        return HttpResponse(response.status, _headers(response), body)
-
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[StreamingResponse]:
         credential, renewals = await self._authentication.credential(), self._renewals
-        response = await self._opened(request, credential)
-        if response.status == 401:
-            try:
-                renewed = await self._renewed(credential, renewals)
-            except BaseException:
-                _hang_up(response)
-                raise
-            if renewed is not None:
-                _hang_up(response)
-                response = await self._opened(request, renewed)
+        connection = await self._opened(request, credential)
         try:
-            refused = self._refused() if response.status == 401 else ""
-            yield StreamingResponse(response.status, _headers(response), self._chunks(request, response), refused)
+            if connection.status == 401:
+                renewed = await self._renewed(credential, renewals)
+                if renewed is not None:
+                    self._connections.give_back(connection)
+                    connection = await self._opened(request, renewed)
+            refused = self._refused() if connection.status == 401 else ""
+            chunks = self._chunks(request, connection)
+            yield StreamingResponse(connection.status, connection.headers, chunks, refused)
         finally:
-            _hang_up(response)
+            self._connections.give_back(connection)
 
     @asynccontextmanager
     async def websocket(self, request: HttpRequest, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
@@ -189,80 +133,117 @@ class HttpsTransport:
                 raise UpgradeRefused(_blamed(refusal.response, self._refused())) from None
             opened = await self._upgraded(request, protocols, renewed)
         async with opened:
-            yield HttpsWebSocket(opened, request)
+            yield opened
 
     async def close(self) -> None:
         await self._authentication.close()
-        await self._websockets.close()
-        await self._session.close()
-        await asyncio.sleep(0)  # sockets are closed in the loop's next round, which may be its last
+        self._connections.close()
+        for _ in range(3):  # sockets are closed in the loop's next rounds, which may be its last
+            await asyncio.sleep(0)
 
-    async def _opened(self, request: HttpRequest, credential: Credential) -> aiohttp.ClientResponse:
-        try:
-            return await self._send(request, credential, timeout=self._streamed)
-        except self._connection_lost as error:
-            raise self._failure(request, error) from error
+    async def _exchange(self, request: HttpRequest, credential: Credential) -> HttpResponse:
+        message, bodiless = self._message(request, credential), request.method == "HEAD"
+        while True:
+            connection = await self._sendable(request, credential)
+            try:
+                body = await connection.whole(message, timeout=self._request_timeout, bodiless=bodiless)
+            except OSError as error:
+                if _may_come_again(request, connection, error):
+                    continue
+                raise self._failure(request, error, sent=True) from error
+            finally:
+                self._connections.give_back(connection)
+            return HttpResponse(connection.status, connection.headers, body)
 
-    async def _chunks(self, request: HttpRequest, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    async def _opened(self, request: HttpRequest, credential: Credential) -> Connection:
+        message = self._message(request, credential)
+        while True:
+            connection = await self._sendable(request, credential)
+            try:
+                await connection.begin(message, silence=self._read_timeout)
+            except BaseException as error:
+                self._connections.give_back(connection)
+                if not isinstance(error, OSError):
+                    raise
+                if not _may_come_again(request, connection, error):
+                    raise self._failure(request, error, sent=True) from error
+            else:
+                return connection
+
+    async def _chunks(self, request: HttpRequest, connection: Connection) -> AsyncIterator[bytes]:
         try:
-            async for chunk in response.content.iter_any():
+            while chunk := await connection.chunk(silence=self._read_timeout):
                 yield chunk
-        except self._connection_lost as error:
-            raise self._failure(request, error) from error
+        except OSError as error:
+            raise self._failure(request, error, sent=True) from error
 
-    async def _upgraded(
-        self, request: HttpRequest, protocols: Sequence[str], credential: Credential
-    ) -> aiohttp.ClientWebSocketResponse:
-        try:
-            opened: aiohttp.ClientWebSocketResponse = await self._websockets.ws_connect(
-                self._url(request.path, request.query),
-                protocols=protocols,
-                headers=self._all_headers(request, credential),
-                timeout=self._closing,
-                max_msg_size=_LARGEST_MESSAGE,
-                **self._connection(credential),
-            )
-        except self._connection_lost as error:
-            raise self._failure(request, error) from error
-        return opened
-
-    def _send(self, request: HttpRequest, credential: Credential, **options: Any) -> _RequestContextManager:
-        if request.method in _AGAIN_UNASKED:
-            options["middlewares"] = (self._once,)
-        if request.body:
-            options["data"] = self._payload(request.body)
-        return self._session.request(
-            request.method,
-            self._url(request.path, request.query),
-            headers=self._all_headers(request, credential),
-            allow_redirects=False,
-            **self._connection(credential),
-            **options,
-        )
-
-    def _all_headers(self, request: HttpRequest, credential: Credential) -> list[tuple[str, str]]:
+    async def _upgraded(self, request: HttpRequest, protocols: Sequence[str], credential: Credential) -> HttpsWebSocket:
         headers = [*request.headers.items(), *self._acting_as]
         if credential.authorization is not None:
             headers.append(("authorization", credential.authorization))
-        return headers
-
-    def _connection(self, credential: Credential) -> dict[str, Any]:
-        """How to connect. A connection is used again only by who would make it alike, with the same TLS context."""
-        if self._tls is not None:
-            try:
-                self._options["ssl"] = self._tls.context(credential, self._clock.monotonic())
-            except ConfigError as error:
-                raise CredentialError(str(error)) from error
-        return self._options
-
-    async def _once(self, request: aiohttp.ClientRequest, send: ClientHandlerType) -> aiohttp.ClientResponse:
-        """A middleware that keeps aiohttp from sending a write again."""
+        context = self._context(credential)
         try:
-            return await send(request)
-        except self._broken_off as error:
-            if isinstance(error, self._never_sent):
-                raise
-            raise _BrokenOffError(str(error) or "the server disconnected") from error
+            reader, writer = await self._dialer.connect_stream(context)
+        except OSError as error:
+            raise self._failure(request, error, sent=False) from error
+        try:
+            _ask_permit()
+            async with asyncio.timeout(self._request_timeout):
+                return await shake_hands(
+                    reader,
+                    writer,
+                    target=self._target(request),
+                    headers=headers,
+                    host=self._authority,
+                    protocols=protocols,
+                    where=f"{request.method} {request.path}",
+                )
+        except BaseException as error:
+            writer.transport.abort()
+            if isinstance(error, OSError):
+                raise self._failure(request, error, sent=True) from error
+            raise
+
+    async def _sendable(self, request: HttpRequest, credential: Credential) -> Connection:
+        """A connection on which the request may leave at once: nothing is waited for after it was asked whether it may."""
+        try:
+            connection = await self._connections.take(self._context(credential), writes=request.method not in _READS)
+        except OSError as error:
+            raise self._failure(request, error, sent=False) from error
+        try:
+            _ask_permit()
+        except BaseException:
+            self._connections.give_back(connection)
+            raise
+        return connection
+
+    def _context(self, credential: Credential) -> ssl.SSLContext | None:
+        if self._tls is None:
+            return None
+        try:
+            return self._tls.context(credential, self._clock.monotonic())
+        except ConfigError as error:
+            raise CredentialError(str(error)) from error
+
+    def _target(self, request: HttpRequest) -> str:
+        path = request.path if _is_plain(request.path) else quote(request.path, safe=_PATH_SAFE)
+        return f"{self._prefix}{path}?{_encoded(request.query)}" if request.query else f"{self._prefix}{path}"
+
+    def _message(self, request: HttpRequest, credential: Credential) -> bytes:
+        """The request as it is sent. Raises ValueError where a header would be more than one."""
+        body = request.body
+        head = f"{request.method} {self._target(request)} HTTP/1.1\r\n{self._always}" + "".join(
+            [f"{name}: {value}\r\n" for name, value in request.headers.items()]
+        )
+        lines = 1 + self._always.count("\n") + len(request.headers)
+        if credential.authorization is not None:
+            head += f"authorization: {credential.authorization}\r\n"
+            lines += 1
+        if head.count("\n") != lines or head.count("\r") != lines:
+            raise ValueError(f"{request.method} {request.path}: a header's value has more than one line")
+        if body or request.method in _WITH_BODY:
+            return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+        return f"{head}\r\n".encode()
 
     @property
     def _renewals(self) -> int:
@@ -283,15 +264,14 @@ class HttpsTransport:
     def _refused(self) -> str:
         return f"{self._config.identity} is not known to {self._base}: {self._authentication.remedy}"
 
-    def _failure(self, request: HttpRequest, error: Exception) -> TransportError:
-        sent = not isinstance(error, self._never_sent)
+    def _failure(self, request: HttpRequest, error: OSError, *, sent: bool) -> TransportError:
         if isinstance(error, TimeoutError):
             what = "no answer in time" if sent else "no connection in time"
         else:
             what = _words(error)
         if not sent:
             what += self._through
-            if isinstance(error.__cause__ or error, ssl.SSLCertVerificationError) and self._tls is not None:
+            if isinstance(error, ssl.SSLCertVerificationError) and self._tls is not None:
                 with suppress(ConfigError):
                     self._tls.reread(self._clock.monotonic())  # the authority may be a new one
         in_doubt = sent and request.method not in _READS
@@ -300,42 +280,39 @@ class HttpsTransport:
         return TransportError(f"{request.method} {self._base}{request.path}: {what}", may_be_applied=in_doubt)
 
 
-class _BrokenOffError(OSError):
-    """A connection that broke under a write, which may have arrived."""
-
-
 def _blamed(answer: HttpResponse, whom: str) -> HttpResponse:
     return HttpResponse(answer.status, answer.headers, answer.body, whom)
 
 
-def _hang_up(response: aiohttp.ClientResponse) -> None:
-    """Drops a connection that has half a stream left in it, without waiting for the peer's farewell."""
-    connection = response.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
-    response.close()
+def _may_come_again(request: HttpRequest, connection: Connection, error: OSError) -> bool:
+    """Whether the server had closed a kept connection before it saw a request that changes nothing."""
+    return (
+        request.method in _READS and connection.kept and connection.unanswered and not isinstance(error, TimeoutError)
+    )
 
 
-def _words(error: Exception) -> str:
+def _ask_permit() -> None:
+    permit = PERMIT.get()
+    if permit is not None:
+        permit()
+
+
+def _words(error: OSError) -> str:
     """What went wrong, without the host, which the message has already."""
-    cause = error.__cause__ or error
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"certificate verify failed: {cause.verify_message}"
-    if isinstance(cause, OSError) and cause.errno is not None:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate verify failed: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return str(error.reason or error).replace("_", " ").lower()
+    if error.errno is not None:
         # a failed look-up has a negative number, and its own words
-        return os.strerror(cause.errno).lower() if cause.errno > 0 else str(cause.strerror).lower()
+        return os.strerror(error.errno).lower() if error.errno > 0 else str(error.strerror).lower()
     return str(error) or type(error).__name__
+
+
+def _lines(headers: Sequence[tuple[str, str]]) -> str:
+    return "".join([f"{name}: {value}\r\n" for name, value in headers])
 
 
 @lru_cache(maxsize=256)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query, quote_via=quote)
-
-
-def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
-    """Of a header that is sent several times (``Warning``), all values, as one that says them all."""
-    found: dict[str, str] = {}
-    for name, value in response.headers.items():
-        key = name.lower()
-        found[key] = f"{found[key]}, {value}" if key in found else value
-    return found

@@ -1,62 +1,169 @@
-"""A `WebSocket` over aiohttp."""
+"""A `WebSocket` over a connection: the library websockets knows the protocol, here are its bytes carried."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Sequence
+from typing import Self
 
-from kubewright.client.transport import HttpRequest, HttpResponse, TransportError, UpgradeRefused
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidState
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.typing import Subprotocol
+from websockets.uri import WebSocketURI
 
-if TYPE_CHECKING:
-    import aiohttp
-    from aiohttp import ClientHandlerType
+from kubewright.client.connection import BrokenConnectionError
+from kubewright.client.transport import HttpResponse, TransportError, UpgradeRefused
 
-__all__ = ["HttpsWebSocket", "refusals_have_bodies"]
+__all__ = ["HttpsWebSocket", "shake_hands"]
+
+_AT_ONCE = 64 * 1024
+_LARGEST_MESSAGE = 64 * 1024 * 1024
+_FAREWELL = 2.0
+"""Seconds that the peer has to say goodbye."""
+_ENDS = frozenset({1000, 1001, 1005})
 
 
-async def refusals_have_bodies(request: aiohttp.ClientRequest, send: ClientHandlerType) -> aiohttp.ClientResponse:
-    """A middleware: aiohttp throws a refused handshake's body away, which says why it was refused."""
-    response = await send(request)
-    if response.status == 101:
-        return response
-    async with response:
-        body = await response.read()
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    raise UpgradeRefused(HttpResponse(response.status, headers, body))
+async def shake_hands(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    *,
+    target: str,
+    headers: Sequence[tuple[str, str]],
+    host: str,
+    protocols: Sequence[str],
+    where: str,
+) -> HttpsWebSocket:
+    """``target`` is the path with its query, ``where`` what messages call it.
+
+    Raises `UpgradeRefused` where the server answers with anything else, and OSError where the connection breaks.
+    """
+    path, _, query = target.partition("?")
+    protocol = ClientProtocol(
+        WebSocketURI(secure=True, host="", port=0, path=path, query=query),
+        subprotocols=[Subprotocol(each) for each in protocols],
+        max_size=_LARGEST_MESSAGE,
+    )
+    request = protocol.connect()
+    del request.headers["Host"]
+    request.headers["Host"] = host
+    for name, value in headers:
+        request.headers[name] = value
+    protocol.send_request(request)
+    socket = HttpsWebSocket(reader, writer, protocol, where)
+    await socket.shake_hands()
+    return socket
 
 
 class HttpsWebSocket:
-    """Satisfies `kubewright.client.transport.WebSocket`."""
+    """Satisfies `kubewright.client.transport.WebSocket`; closed on leaving its block."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, request: HttpRequest) -> None:
-        import aiohttp  # noqa: PLC0415 - see `kubewright.client.https`
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, protocol: ClientProtocol, where: str
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._protocol = protocol
+        self._where = where
+        self._frames: list[Frame] = []
+        self._message: list[bytes] = []
 
-        self._socket = socket
-        self._where = f"{request.method} {request.path}"
-        self._types = aiohttp.WSMsgType
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exception: object) -> None:
+        try:
+            if self._protocol.state is State.OPEN:
+                self._protocol.send_close(1000)
+                async with asyncio.timeout(_FAREWELL):
+                    await self._flush()
+                    while not self._is_over:
+                        await self._read()
+        except (OSError, RuntimeError):
+            pass  # it is gone already, is silent, or is being read from
+        finally:
+            self._writer.transport.abort()
 
     @property
     def protocol(self) -> str:
-        return self._socket.protocol or ""
+        return self._protocol.subprotocol or ""
+
+    async def shake_hands(self) -> None:
+        """Waits for the server's answer to the request. Raises as the function of this name."""
+        await self._flush()
+        response: Response | None = None
+        while response is None and self._protocol.handshake_exc is None:
+            response = await self._read()
+        if response is not None and response.status_code != 101:
+            headers = {name.lower(): value for name, value in response.headers.raw_items()}
+            raise UpgradeRefused(HttpResponse(response.status_code, headers, bytes(response.body or b"")))
+        if self._protocol.handshake_exc is not None:
+            raise BrokenConnectionError(
+                f"the server does not speak WebSocket as it should: {self._protocol.handshake_exc}"
+            )
 
     async def send(self, message: bytes) -> None:
         try:
-            await self._socket.send_bytes(message)
-        except (OSError, RuntimeError) as error:  # the latter where it was closed before
+            self._protocol.send_binary(message)
+            await self._flush()
+        except InvalidState as error:
+            raise self._broken("the connection is closed") from error
+        except OSError as error:
             raise self._broken(str(error)) from error
 
     async def receive(self) -> bytes | None:
-        message = await self._socket.receive()
-        types = self._types
-        if message.type is types.BINARY:
-            return bytes(message.data)
-        if message.type is types.TEXT:
-            return str(message.data).encode()
-        if message.type is types.ERROR:
-            raise self._broken(str(message.data))
-        code = self._socket.close_code
-        if code is not None and code not in {1000, 1001, 1005}:
+        while True:
+            while self._frames:
+                frame = self._frames.pop(0)
+                if frame.opcode in {Opcode.TEXT, Opcode.BINARY, Opcode.CONT}:
+                    self._message.append(bytes(frame.data))
+                    if frame.fin:
+                        whole, self._message = b"".join(self._message), []
+                        return whole
+            if self._is_over:
+                self._must_be_a_goodbye()
+                return None
+            try:
+                await self._read()
+            except OSError as error:
+                raise self._broken(str(error)) from error
+
+    @property
+    def _is_over(self) -> bool:
+        return self._protocol.state is State.CLOSED
+
+    def _must_be_a_goodbye(self) -> None:
+        error = self._protocol.parser_exc
+        if error is not None and not isinstance(error, EOFError):
+            raise self._broken(str(error))
+        code = self._protocol.close_code
+        if code not in _ENDS:
             raise self._broken("the connection was lost" if code == 1006 else f"the server closed with code {code}")
-        return None
+
+    async def _read(self) -> Response | None:
+        """Takes in what has come: frames, or the answer to the handshake, which is returned."""
+        data = await self._reader.read(_AT_ONCE)
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self._protocol.receive_eof()
+        response = None
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame):
+                self._frames.append(event)
+            elif isinstance(event, Response):
+                response = event
+        await self._flush()
+        return response
+
+    async def _flush(self) -> None:
+        for data in self._protocol.data_to_send():
+            if data:
+                self._writer.write(data)
+        if not self._writer.is_closing():
+            await self._writer.drain()
 
     def _broken(self, why: str) -> TransportError:
         return TransportError(f"{self._where}: {why or 'the connection was lost'}", may_be_applied=True)

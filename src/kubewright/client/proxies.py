@@ -17,13 +17,26 @@ from kubewright.client.credentials import ConfigError
 __all__ = ["Proxy", "parse_proxy", "proxy_for"]
 
 _PORTS = {"http": 80, "https": 443}
+_PROXY_PORTS = {**_PORTS, "socks5": 1080, "socks5h": 1080}
 
 
 class Proxy(Struct, frozen=True):
-    """``url`` has no user in it; ``authorization`` is the header for it."""
+    """A proxy, and the name and password that it wants to know."""
 
-    url: str
-    authorization: str | None = None
+    scheme: str
+    host: str
+    port: int
+    user: tuple[str, str] | None = None
+
+    @property
+    def url(self) -> str:
+        """Without the user."""
+        return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    @property
+    def authorization(self) -> str | None:
+        """The header ``Proxy-Authorization`` of an HTTP proxy."""
+        return None if self.user is None else f"Basic {base64.b64encode(':'.join(self.user).encode()).decode()}"
 
     def __repr__(self) -> str:
         return f"Proxy(url={self.url!r})"
@@ -58,16 +71,12 @@ def parse_proxy(url: str, where: str) -> Proxy:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise ConfigError(f"{where} can't be used ({error}): {example}") from None
-    if parts.scheme.startswith("socks"):
-        raise ConfigError(f"{where}: {parts.scheme} proxies are not supported; use an http or https proxy")
-    if parts.scheme not in _PORTS or not host:
-        raise ConfigError(f"{where} can't be used: {example}")
-    authorization = None
+    if parts.scheme not in _PROXY_PORTS or not host:
+        raise ConfigError(f"{where} can't be used: {example}, or socks5://proxy.example.com:1080")
+    user = None
     if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        authorization = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    bracketed = f"[{host}]" if ":" in host else host
-    return Proxy(f"{parts.scheme}://{bracketed}" + (f":{port}" if port else ""), authorization)
+        user = (unquote(parts.username), unquote(parts.password or ""))
+    return Proxy(parts.scheme, host, port or _PROXY_PORTS[parts.scheme], user)
 
 
 def _is_direct(host: str, port: int, exceptions: str) -> bool:

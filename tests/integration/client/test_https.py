@@ -279,10 +279,10 @@ async def test_a_deadline_ends_a_request_and_its_connection(server: Server, conn
     deadline.reschedule(asyncio.get_running_loop().time())
     with pytest.raises(TimeoutError):
         await task
-    for _ in range(2):
-        stream.chunks.put_nowait(b"late")
+    stream.chunks.put_nowait(b"late")
     server.handler = server.echo
     assert await get(transport)
+    stream.chunks.put_nowait(b"too late")
     await asyncio.wait_for(stream.ended.wait(), 5)
 
 

@@ -103,7 +103,7 @@ async def test_a_command_is_asked_for_and_its_output_comes_in_order(client: Clie
         ("stdout", "true"),
         ("stderr", "true"),
     ]
-    assert request.headers["Sec-WebSocket-Protocol"] == "v5.channel.k8s.io,v4.channel.k8s.io"
+    assert request.headers["Sec-WebSocket-Protocol"] == "v5.channel.k8s.io, v4.channel.k8s.io"
 
 
 @pytest.mark.parametrize("code", [0, 1, 137])

@@ -12,29 +12,45 @@ PROXY = {"HTTPS_PROXY": "http://p:3128"}
 
 def test_the_environment_names_a_proxy_by_scheme() -> None:
     environ = {"HTTPS_PROXY": "https://s:1", "http_proxy": "h:2"}
-    assert proxy_for("https://c", None, environ) == Proxy("https://s:1")
-    assert proxy_for("http://c", None, environ) == Proxy("http://h:2")
+    assert proxy_for("https://c", None, environ) == Proxy("https", "s", 1)
+    assert proxy_for("http://c", None, environ) == Proxy("http", "h", 2)
     assert proxy_for("https://c", None, {}) is None
 
 
 def test_a_configured_proxy_goes_before_the_environment_and_its_exceptions() -> None:
     environ = {**PROXY, "NO_PROXY": "*"}
-    assert proxy_for("https://localhost", "http://[fd00::1]:8080", environ) == Proxy("http://[fd00::1]:8080")
+    assert proxy_for("https://localhost", "http://[fd00::1]:8080", environ) == Proxy("http", "fd00::1", 8080)
 
 
 def test_a_user_of_the_proxy_is_sent_and_never_shown() -> None:
     found = proxy_for("https://c", None, {"https_proxy": "http://me:p%40ss@p:3128"})
-    assert found == Proxy("http://p:3128", "Basic bWU6cEBzcw==")
-    assert "bWU6" not in repr(found)
+    assert found == Proxy("http", "p", 3128, ("me", "p@ss"))
+    assert found.authorization == "Basic bWU6cEBzcw=="
+    assert repr(found) == "Proxy(url='http://p:3128')"
     with pytest.raises(ConfigError) as caught:
         proxy_for("https://c", "ftp://me:hunter2@p", {}, source="the file")
     assert "hunter2" not in str(caught.value)
     assert str(caught.value).startswith("the file: proxy-url can't be used")
 
 
-@pytest.mark.parametrize("url", ["socks5://p:1", "socks5h://p:1"])
-def test_socks_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="HTTPS_PROXY in the environment: socks5h? proxies are not supported; use"):
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("http://p", Proxy("http", "p", 80)),
+        ("https://p", Proxy("https", "p", 443)),
+        ("socks5://me:pw@p", Proxy("socks5", "p", 1080, ("me", "pw"))),
+        ("socks5h://p:1", Proxy("socks5h", "p", 1)),
+    ],
+)
+def test_every_scheme_has_its_port(url: str, found: Proxy) -> None:
+    assert proxy_for("https://c", None, {"HTTPS_PROXY": url}) == found
+
+
+@pytest.mark.parametrize("url", ["socks4://p:1", "ftp://p", "http://"])
+def test_what_is_no_proxy_is_refused(url: str) -> None:
+    with pytest.raises(
+        ConfigError, match="HTTPS_PROXY in the environment can't be used: it should be an address such as"
+    ):
         proxy_for("https://c", None, {"HTTPS_PROXY": url})
 
 

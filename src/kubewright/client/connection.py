@@ -1,0 +1,265 @@
+"""`Connection`: one HTTP/1.1 connection, and one request at a time on it.
+
+llhttp (by httptools) reads what the server sends; here is only what becomes of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import ssl
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import cast
+
+import httptools
+
+__all__ = ["BrokenConnectionError", "Connection"]
+
+_UNREAD = 512 * 1024
+"""Bytes of a stream that wait to be read before the server is kept waiting, too."""
+
+
+class BrokenConnectionError(OSError):
+    """The connection ended, or what came is not HTTP."""
+
+
+class Connection(asyncio.Protocol):
+    """Carries a request, then its answer: `begin`, and `chunk` until it is empty; or `whole`, which does both.
+
+    Guarantees
+        Whoever waits and is cancelled leaves a connection that is closed. What is sent leaves in the call that sends it.
+    Errors
+        `BrokenConnectionError`; ``TimeoutError`` where the server was silent for too long. Both leave it closed.
+    """
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        self.context = context
+        """What it was made with: another context is another identity, or another opinion of whom to trust."""
+        self.kept = False
+        """Whether it was idle before the present request: the server may have closed it meanwhile."""
+        self.idle_since = 0.0
+        self.status = 0
+        self.reason = ""
+        self.headers: dict[str, str] = {}
+        """Of the present answer; names are lower-case. Of what is sent several times, all values."""
+        self.transport: asyncio.Transport
+        """The socket, once it is connected, to go on with as something else."""
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpResponseParser(self)
+        self._waiter: asyncio.Future[None] | None = None
+        self._error: Exception | None = None
+        self._asked = self._streamed = self._bodiless = False
+        self._head_came = self._bounded = self._complete = self._lasts = False
+        self._parts: list[bytes] = []
+        self._unread = 0
+        self._paused = False
+        self._inflate: Callable[[bytes], bytes] | None = None
+        self._expires = float("inf")
+        self._timer: asyncio.TimerHandle | None = None
+
+    # -- for whoever sends requests
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the server waits for a request: the last answer came whole, and is not the last one."""
+        return self._error is None and (not self._asked or (self._complete and self._lasts))
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing of an answer has come."""
+        return not self._head_came
+
+    def has_news(self) -> bool:
+        """Whether something arrived that nobody asked for: on an idle connection that is its end.
+
+        The loop notices it in its next round, and while a reconciler computes that is a while.
+        """
+        if self._error is not None:
+            return True
+        idle = self.transport.get_extra_info("socket")
+        if idle is None or idle.fileno() < 0:
+            return True
+        poll = select.poll()
+        poll.register(idle.fileno(), select.POLLIN)
+        return bool(poll.poll(0))
+
+    async def whole(self, message: bytes, *, timeout: float, bodiless: bool = False) -> bytes:
+        """Sends a request and waits for its answer's end, ``timeout`` seconds at most; the body.
+
+        ``bodiless``: the answer has no body whatever it says, as it has for HEAD.
+        """
+        self._start(message, streamed=False, bodiless=bodiless)
+        self._expire_in(timeout)
+        while not self._complete:
+            await self._news()
+        self._expires = float("inf")
+        parts = self._parts
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def begin(self, message: bytes, *, silence: float | None) -> None:
+        """Sends a request and waits for its answer's head; ``silence`` is how many seconds may pass without a byte."""
+        self._start(message, streamed=True, bodiless=False)
+        while not self._head_came:
+            self._expire_in(silence)
+            await self._news()
+        self._expires = float("inf")
+
+    async def chunk(self, *, silence: float | None) -> bytes:
+        """What has come of the body since the last time, once there is something; empty at its end."""
+        while not self._parts and not self._complete:
+            self._expire_in(silence)
+            await self._news()
+        self._expires = float("inf")
+        parts = self._parts
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        self._parts = []
+        self._unread = 0
+        if self._paused:
+            self._paused = False
+            self.transport.resume_reading()
+        return data
+
+    def abort(self) -> None:
+        """Drops it, without waiting for the peer's farewell."""
+        self._fail(BrokenConnectionError("the connection was closed"))
+
+    # -- asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._asked or self._complete:
+            self._fail(BrokenConnectionError("the server sent what nobody asked for"))
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._fail(BrokenConnectionError("the server switched to another protocol, unasked"))
+        except (httptools.HttpParserError, zlib.error) as error:
+            if not self._complete:
+                cause = error.__context__ if isinstance(error.__context__, zlib.error) else error
+                self._fail(BrokenConnectionError(f"the answer can't be read: {cause}"))
+        if self._complete or (self._streamed and self._head_came):
+            self._wake()
+        if self._streamed and self._unread > _UNREAD and not self._paused and not self._complete:
+            self._paused = True
+            self.transport.pause_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._asked and self._head_came and not self._bounded and not self._complete and exc is None:
+            self.on_message_complete()  # its end is the connection's
+            self._wake()
+        if isinstance(exc, ssl.SSLError):
+            exc = BrokenConnectionError(exc.reason or str(exc))
+        self._fail(exc or BrokenConnectionError("the server disconnected"))
+
+    # -- httptools
+
+    def on_message_begin(self) -> None:
+        if self._complete:  # the server answers more than it was asked
+            self._lasts = False
+
+    def on_status(self, reason: bytes) -> None:
+        if not self._complete:
+            self.reason += reason.decode("latin-1")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._complete:
+            return
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+
+    def on_headers_complete(self) -> None:
+        if self._complete:
+            return
+        self.status = self._parser.get_status_code()
+        if self.status < 200:
+            return
+        headers = self.headers
+        self._head_came = True
+        self._bounded = "content-length" in headers or "transfer-encoding" in headers or self.status in {204, 304}
+        if headers.get("content-encoding") == "gzip":
+            self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
+        if self._bodiless:
+            self._complete = True  # and the parser waits for a body: the connection ends with this
+
+    def on_body(self, body: bytes) -> None:
+        if self._complete:
+            return
+        if self._inflate is not None:
+            body = self._inflate(body)
+            if not body:
+                return
+        self._parts.append(body)
+        self._unread += len(body)
+
+    def on_message_complete(self) -> None:
+        if self.status < 200:  # the server says that it goes on
+            self.headers, self.reason = {}, ""
+            return
+        if not self._complete:
+            self._lasts = self._parser.should_keep_alive()
+            self._complete = True
+
+    # -- between them
+
+    def _start(self, message: bytes, *, streamed: bool, bodiless: bool) -> None:
+        if self._error is not None:
+            raise self._error
+        self._asked, self._streamed, self._bodiless = True, streamed, bodiless
+        self._complete = self._head_came = self._bounded = self._lasts = False
+        self.status, self.reason, self.headers = 0, "", {}
+        self._parts, self._unread, self._inflate = [], 0, None
+        self.transport.write(message)
+
+    async def _news(self) -> None:
+        """Waits for more of the answer; until its end where nobody reads it in parts."""
+        if self._error is not None:
+            raise self._error
+        waiter = self._waiter = self._loop.create_future()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self.abort()
+            raise
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _fail(self, error: Exception) -> None:
+        if self._error is None:
+            self._error = error
+            if self._waiter is not None and not self._waiter.done():
+                self._waiter.set_exception(error)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        with suppress(RuntimeError):  # the loop is closed
+            self.transport.abort()
+
+    def _expire_in(self, seconds: float | None) -> None:
+        """One timer serves many requests: it is set anew when it rings too early."""
+        if seconds is None:
+            self._expires = float("inf")
+            return
+        self._expires = self._loop.time() + seconds
+        if self._timer is not None:
+            if self._timer.when() <= self._expires:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._expires, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self._expires == float("inf"):
+            return
+        if self._loop.time() >= self._expires:
+            self._fail(TimeoutError())
+        else:
+            self._timer = self._loop.call_at(self._expires, self._ring)
