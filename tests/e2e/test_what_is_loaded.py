@@ -32,7 +32,7 @@ def test_the_package_itself_loads_nothing() -> None:
 def test_a_name_of_the_package_loads_where_it_is_from_and_no_http_client() -> None:
     loaded = modules_after("from kubewright import Client, Manager, Operator")
     assert "kubewright.operator" in loaded
-    assert not loaded & {"aiohttp", "cryptography", "structlog", "kubewright.devcluster"}
+    assert not loaded & {"aiohttp", "cryptography", "python_socks", "structlog", "websockets", "kubewright.devcluster"}
 
 
 def test_help_loads_no_command() -> None:

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 
 from kubewright.api import Clock, SystemClock
@@ -19,7 +20,6 @@ from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.dialing import Dialer
 from kubewright.client.exec_credentials import Credential
 from kubewright.client.fence import PERMIT
-from kubewright.client.https_websocket import HttpsWebSocket, shake_hands
 from kubewright.client.proxies import proxy_for
 from kubewright.client.tls import TlsContexts
 from kubewright.client.transport import (
@@ -32,6 +32,9 @@ from kubewright.client.transport import (
     WebSocket,
 )
 from kubewright.telemetry import Log, null_log
+
+if TYPE_CHECKING:
+    from kubewright.client.https_websocket import HttpsWebSocket
 
 __all__ = ["HttpsTransport"]
 
@@ -178,6 +181,8 @@ class HttpsTransport:
             raise self._failure(request, error, sent=True) from error
 
     async def _upgraded(self, request: HttpRequest, protocols: Sequence[str], credential: Credential) -> HttpsWebSocket:
+        from kubewright.client.https_websocket import shake_hands  # noqa: PLC0415 - few need it
+
         headers = [*request.headers.items(), *self._acting_as]
         if credential.authorization is not None:
             headers.append(("authorization", credential.authorization))

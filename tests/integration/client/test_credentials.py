@@ -304,11 +304,11 @@ class Proxy:
         if b"200" in self.answer:
             host, _, port = head.split()[1].rpartition(":")
             there, back = await asyncio.open_connection(host, int(port))
-            await asyncio.gather(self._copy(reader, back), self._copy(there, writer), return_exceptions=True)
+            await asyncio.gather(self.copy(reader, back), self.copy(there, writer), return_exceptions=True)
         writer.close()
 
     @staticmethod
-    async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
             writer.write(data)
         writer.close()
@@ -334,3 +334,61 @@ async def test_requests_go_through_the_proxy_with_its_user(server: Server, conne
         assert not caught.value.may_be_applied
         assert "hunter2" not in str(caught.value)
         await transport.close()
+
+
+class Socks:
+    """RFC 1928 with the names and passwords of RFC 1929; ``reply`` 0 connects, as any other number does not."""
+
+    def __init__(self, port: int) -> None:
+        self.asked: list[tuple[str, int]] = []
+        self.users: list[bytes] = []
+        self.reply = 0
+        self._port = port
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, methods = await reader.readexactly(2)
+        offered = await reader.readexactly(methods)
+        method = 2 if 2 in offered else 0
+        writer.write(bytes((5, method)))
+        if method == 2:
+            name = await reader.readexactly((await reader.readexactly(2))[1])
+            password = await reader.readexactly((await reader.readexactly(1))[0])
+            self.users.append(name + b":" + password)
+            writer.write(b"\x01\x00")
+        _, _, _, kind = await reader.readexactly(4)
+        assert kind == 3, "the proxy looks names up, not we"
+        host = (await reader.readexactly((await reader.readexactly(1))[0])).decode()
+        self.asked.append((host, int.from_bytes(await reader.readexactly(2))))
+        writer.write(bytes((5, self.reply, 0, 1, 0, 0, 0, 0, 0, 0)))
+        if self.reply == 0:
+            there, back = await asyncio.open_connection("127.0.0.1", self._port)
+            await asyncio.gather(Proxy.copy(reader, back), Proxy.copy(there, writer), return_exceptions=True)
+        writer.close()
+
+
+@pytest.mark.parametrize("user", ["", "me:hunter2@"])
+async def test_requests_go_through_a_socks_proxy(server: Server, connect: Connect, user: str) -> None:
+    port = int(server.config.server.split("/")[2].rpartition(":")[2])
+    proxy = Socks(port)
+    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0) as listening:
+        url = f"socks5://{user}127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        config = replace(server.config, server=f"https://kubernetes:{port}/prefix", proxy_url=url)
+        transport = connect(config)
+        assert (await transport.request(HttpRequest("GET", "/x"))).status == 200
+        assert proxy.asked == [("kubernetes", port)]
+        assert proxy.users == ([b"me:hunter2"] if user else [])
+        proxy.reply = 5
+        with pytest.raises(
+            TransportError, match=r"proxy refused.*through the proxy socks5://127.0.0.1:\d+\)$"
+        ) as caught:
+            await connect(config).request(HttpRequest("POST", "/x"))
+        assert not caught.value.may_be_applied
+        assert "hunter2" not in str(caught.value)
+        await transport.close()
+
+
+async def test_a_proxy_that_is_not_there_is_named(server: Server, connect: Connect) -> None:
+    for url in ("http://127.0.0.1:9", "socks5://127.0.0.1:9"):
+        with pytest.raises(TransportError, match=rf"connection refused \(through the proxy {url}\)$") as caught:
+            await connect(replace(server.config, proxy_url=url)).request(HttpRequest("POST", "/x"))
+        assert not caught.value.may_be_applied
