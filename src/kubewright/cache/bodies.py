@@ -20,41 +20,44 @@ _LIMIT = 16_000_000
 
 
 class RecentBodies:
-    """The whole objects used last, ``limit`` bytes of JSON in all; of each object one version."""
+    """The whole objects used last, ``limit`` bytes of JSON in all; of each object one version.
+
+    ``form`` is the apiVersion in which the object is written.
+    """
 
     def __init__(self, limit: int = _LIMIT) -> None:
         self._limit = limit
-        self._kept: OrderedDict[str, Entry] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], Entry] = OrderedDict()
         self.bytes = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def at(self, entry: Entry) -> Entry | None:
+    def at(self, form: str, entry: Entry) -> Entry | None:
         """The whole object in just the state of ``entry``."""
-        whole = self._kept.get(entry.uid)
+        whole = self._kept.get((form, entry.uid))
         if whole is None or whole.resource_version != entry.resource_version:
             return None
-        self._kept.move_to_end(entry.uid)
+        self._kept.move_to_end((form, entry.uid))
         return whole
 
-    def keep(self, whole: Entry) -> None:
+    def keep(self, form: str, whole: Entry) -> None:
         """Takes one in, unless a newer version is here; those that were not used for longest make room."""
-        present = self._kept.get(whole.uid)
+        present = self._kept.get((form, whole.uid))
         if present is not None and present.resource_version > whole.resource_version:
             return
-        self.drop(whole.uid)
-        self._kept[whole.uid] = whole
+        self.drop(form, whole.uid)
+        self._kept[form, whole.uid] = whole
         self.bytes += len(whole.text)
         while self.bytes > self._limit:
-            self.drop(next(iter(self._kept)))
+            self.drop(*next(iter(self._kept)))
 
-    def drop(self, uid: str, *, before: int | None = None) -> None:
+    def drop(self, form: str, uid: str, *, before: int | None = None) -> None:
         """Lets go of an object, or only of versions ``before`` one."""
-        present = self._kept.get(uid)
+        present = self._kept.get((form, uid))
         if present is None or (before is not None and present.resource_version >= before):
             return
-        del self._kept[uid]
+        del self._kept[form, uid]
         self.bytes -= len(present.text)
 
 
@@ -74,7 +77,7 @@ class Bodies:
 
     def in_memory(self, entry: Entry) -> Entry | None:
         """The entry with the whole object, if it is here; asks nobody."""
-        return entry if self._all_held else self._recent.at(entry)
+        return entry if self._all_held else self._recent.at(self._info.api_version, entry)
 
     async def of(self, entry: Entry) -> Entry | None:
         """The entry with the whole object: from memory, or as the server has it now, which may be a newer state, or
@@ -88,7 +91,7 @@ class Bodies:
         except NotFound:
             return None
         whole = self._parser.parse(raw)
-        self._recent.keep(whole)
+        self._recent.keep(self._info.api_version, whole)
         return whole
 
     def parse(self, raw: bytes) -> Entry:
@@ -106,11 +109,11 @@ class Bodies:
             whole = self._parser.parse(raw)
         except DecodeError:  # whoever asks for it reads it, and is told
             return None
-        self._recent.keep(whole)
+        self._recent.keep(self._info.api_version, whole)
         return whole
 
     def heard(self, change: Change) -> None:
         """What became of an object."""
         old, new = change.old, change.new
         if old is not None:
-            self._recent.drop(old.uid, before=None if new is None else new.resource_version)
+            self._recent.drop(self._info.api_version, old.uid, before=None if new is None else new.resource_version)

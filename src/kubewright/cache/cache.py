@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
-from kubewright.api import Clock, GroupVersionKind, Resource, ResourceInfo, resource_info
+import msgspec
+from msgspec import Struct
+
+from kubewright.api import ApiError, Clock, GroupVersionKind, NotFound, Resource, ResourceInfo, resource_info
 from kubewright.cache.bodies import RecentBodies
 from kubewright.cache.indexers import Indexer
 from kubewright.cache.informer import Informer
@@ -16,9 +19,9 @@ from kubewright.cache.projection import WHOLE, Projection
 from kubewright.cache.scope import Scope
 from kubewright.cache.state import InformerHealth
 from kubewright.cache.streaming_lists import StreamingLists
-from kubewright.client import Client
+from kubewright.client import Client, TransportError
 from kubewright.client.requests import Fields, Labels
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, null_log
 
 __all__ = ["Cache"]
 
@@ -67,7 +70,7 @@ class Cache:
         self._namespaces = None if namespaces is None else set(namespaces)
         self._clock = clock or client.clock
         self._rng = rng or random.Random()
-        self._log = log
+        self._log = log or null_log()
         self._streaming = StreamingLists()
         self._recent = RecentBodies()
         self._informers: dict[_What, dict[type[Resource], Informer[Any]]] = {}
@@ -236,15 +239,56 @@ class Cache:
         """What each informer can say of itself now, for readiness and metrics."""
         return [informer.health for informer in self]
 
-    def _written(self, info: ResourceInfo, raw: bytes) -> None:
+    def _written(self, info: ResourceInfo, raw: bytes) -> Awaitable[None] | None:
+        others = []
         for informer in self:
-            if informer.info is info or informer.info.gvk == info.gvk:
+            if informer.info.gvk == info.gvk:
                 informer.fold(raw)
+            elif _same_resource(informer.info, info):
+                others.append(informer)
+        return self._fold_as_others_have_it(raw, others) if others else None
+
+    async def _fold_as_others_have_it(self, raw: bytes, informers: list[Informer[Any]]) -> None:
+        """An object that was written in one version of its API, for informers that hold another: only the server can
+        convert it.
+        """
+        written = _identity.decode(raw).metadata
+        concerned = [each for each in informers if each.namespaces is None or written.namespace in each.namespaces]
+        for info in dict.fromkeys(informer.info for informer in concerned):
+            holding = [informer for informer in concerned if informer.info == info]
+            try:
+                found = await self._client.rest.get(info, written.name, namespace=written.namespace)
+            except NotFound:
+                for informer in holding:
+                    informer.forget(written.namespace, written.name, written.uid)
+            except (ApiError, TransportError) as error:  # it is written all the same, and the watch will bring it
+                self._log.warning("what was written can't be read", api_version=info.api_version, error=str(error))
+            else:
+                for informer in holding:
+                    informer.fold(found)
 
     def _deleted(self, info: ResourceInfo, namespace: str, name: str, uid: str) -> None:
         for informer in self:
-            if informer.info.gvk == info.gvk:
+            if _same_resource(informer.info, info):
                 informer.forget(namespace, name, uid)
+
+
+class _Metadata(Struct):
+    name: str
+    namespace: str | None = None
+    uid: str = ""
+
+
+class _Object(Struct):
+    metadata: _Metadata
+
+
+_identity = msgspec.json.Decoder(_Object)
+
+
+def _same_resource(one: ResourceInfo, other: ResourceInfo) -> bool:
+    """Whether these are the same objects, in whatever version of their API."""
+    return one.group == other.group and one.plural == other.plural
 
 
 def _first(classes: Mapping[type[Resource], Informer[Any]]) -> Informer[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
@@ -26,8 +26,8 @@ from kubewright.telemetry import Log, null_log
 
 __all__ = ["Deleted", "RestClient", "Written"]
 
-Written = Callable[[ResourceInfo, bytes], None]
-"""Called with the object that a write's answer holds, before the caller has it."""
+Written = Callable[[ResourceInfo, bytes], Awaitable[None] | None]
+"""Called with the object that a write's answer holds, before the caller has it; what it returns is waited for."""
 Deleted = Callable[[ResourceInfo, str, str, str], None]
 """Called with namespace (empty for cluster-scoped kinds), name and UID of an object that a DELETE removed at once."""
 
@@ -242,12 +242,13 @@ class RestClient:
             if request.method == "DELETE" and (uid := removed_uid(body)):
                 self._tell_removed(info, namespace or "", name, uid)
             elif not is_status(body):
-                self._tell_written(info, body)
+                await self._tell_written(info, body)
         return body
 
-    def _tell_written(self, info: ResourceInfo, body: bytes) -> None:
-        for written, _ in self._observers:
-            written(info, body)
+    async def _tell_written(self, info: ResourceInfo, body: bytes) -> None:
+        for waiting in [written(info, body) for written, _ in self._observers]:
+            if waiting is not None:
+                await waiting
 
     def _tell_removed(self, info: ResourceInfo, namespace: str, name: str, uid: str) -> None:
         for _, deleted in self._observers:

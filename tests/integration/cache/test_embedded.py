@@ -7,9 +7,22 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from kubewright.api import LoopClock, Model, NotFound, ObjectMeta, Resource, field, resource, resource_info
+import msgspec
+from msgspec.structs import replace
+
+from kubewright.api import (
+    LoopClock,
+    Model,
+    NotFound,
+    ObjectMeta,
+    Resource,
+    field,
+    resource,
+    resource_info,
+    unstructured,
+)
 from kubewright.cache import METADATA, Cache, Event, Phase, Projection
-from kubewright.client import Client
+from kubewright.client import Client, MergePatch
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import apiextensions_v1, core_v1
 from kubewright.testing import RecordingTransport, install, run_in_virtual_time
@@ -135,6 +148,62 @@ def test_an_optional_kind_comes_and_goes_with_its_definition() -> None:
                 await asyncio.sleep(30)
                 assert (informer.state.phase, len(informer)) == (Phase.MISSING, 0)
             assert seen == [("Added", "a"), ("Deleted", "a")] * 2
+
+    in_world(test)
+
+
+def test_what_is_written_in_another_version_is_read_at_once() -> None:
+    """And of metadata-only kinds the bodies are told apart by version."""
+
+    async def test(world: World) -> None:
+        await install(world.others, Widget)
+        definition = resource_info(Widget).qualified_plural
+
+        def serve_another(crd: apiextensions_v1.CustomResourceDefinition) -> None:
+            (version,) = crd.spec.versions
+            crd.spec.versions = [version, replace(version, name="v2", storage=False)]
+
+        await world.others.edit(apiextensions_v1.CustomResourceDefinition, definition, serve_another)
+        newer = unstructured("example.com/v2", "Widget", plural="widgets", has_status=False)
+        await asyncio.sleep(1)
+        informer, elsewhere = world.cache.informer(Widget), world.cache.informer(Widget, namespaces="kube-system")
+        bare, newer_bare = (world.cache.informer(kind, projection=METADATA) for kind in (Widget, newer))
+        async with world.running():
+            before = len(world.reads())
+            made = newer(metadata=ObjectMeta(name="a", namespace="default"), content={"spec": {"size": 7}})
+            await world.client.create(made)
+            found = informer.get("default", "a")
+            assert found is not None
+            assert (found.spec.size, len(elsewhere), len(bare), len(newer_bare)) == (7, 0, 1, 1)
+            assert len(world.reads()) == before + 1
+            await world.client.patch(newer, "a", MergePatch({"spec": {"size": 8}}), namespace="default")
+            found = informer.get("default", "a")
+            assert found is not None
+            assert found.spec.size == 8
+            for each, version in ((bare, "v1"), (newer_bare, "v2")):
+                entry = each.entry("default", "a")
+                assert entry is not None
+                whole = await each.bodies.of(entry)
+                assert whole is not None
+                assert msgspec.json.decode(whole.raw)["apiVersion"] == f"example.com/{version}"
+            await world.client.delete(newer, "a", namespace="default")
+            assert [len(each) for each in (informer, bare, newer_bare)] == [0, 0, 0]
+
+    in_world(test)
+
+
+def test_a_write_in_another_version_stands_where_it_can_not_be_read_back() -> None:
+    async def test(world: World) -> None:
+        await install(world.others, Widget)
+        informer = world.cache.informer(Widget)
+        newer = replace(resource_info(Widget), version="v2")
+        async with world.running():
+            gone = {"metadata": {"name": "a", "namespace": "default", "uid": "u"}}
+            for raw in (gone, {"metadata": {"name": "Not A Name", "namespace": "default", "uid": "u"}}):
+                waiting = world.cache._written(newer, msgspec.json.encode(raw))
+                assert waiting is not None
+                await waiting
+            assert len(informer) == 0
 
     in_world(test)
 

@@ -22,28 +22,28 @@ def body(uid: str, version: int = 1, size: int = 10) -> Entry:
 def test_those_used_last_are_kept_as_far_as_they_fit() -> None:
     recent = RecentBodies(limit=30)
     for uid in "abc":
-        recent.keep(body(uid))
-    assert recent.at(body("a")) is not None  # and so it is used later than b
-    recent.keep(body("d"))
-    assert [uid for uid in "abcd" if recent.at(body(uid)) is not None] == ["a", "c", "d"]
+        recent.keep("v1", body(uid))
+    assert recent.at("v1", body("a")) is not None  # and so it is used later than b
+    recent.keep("v1", body("d"))
+    assert [uid for uid in "abcd" if recent.at("v1", body(uid)) is not None] == ["a", "c", "d"]
     assert (len(recent), recent.bytes) == (3, 30)
-    recent.keep(body("e", size=31))
+    recent.keep("v1", body("e", size=31))
     assert (len(recent), recent.bytes) == (0, 0)
 
 
 def test_of_an_object_one_version_is_kept_and_never_an_older_one_in_place_of_a_newer() -> None:
     recent = RecentBodies(limit=100)
-    recent.keep(body("a", version=2))
-    recent.keep(body("a", version=1))
-    assert recent.at(body("a", version=1)) is None
-    recent.keep(body("a", version=3, size=20))
-    assert recent.at(body("a", version=2)) is None
-    assert recent.at(body("a", version=3)) is not None
+    recent.keep("v1", body("a", version=2))
+    recent.keep("v1", body("a", version=1))
+    assert recent.at("v1", body("a", version=1)) is None
+    recent.keep("v1", body("a", version=3, size=20))
+    assert recent.at("v1", body("a", version=2)) is None
+    assert recent.at("v1", body("a", version=3)) is not None
     assert recent.bytes == 20
-    recent.drop("a", before=3)
+    recent.drop("v1", "a", before=3)
     assert len(recent) == 1
-    recent.drop("a", before=4)
-    recent.drop("a")
+    recent.drop("v1", "a", before=4)
+    recent.drop("v1", "a")
     assert (len(recent), recent.bytes) == (0, 0)
 
 
