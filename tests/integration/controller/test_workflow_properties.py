@@ -79,7 +79,7 @@ class Model:
         return states
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(phases(), min_size=1, max_size=5), st.integers(0, 5))
 def test_whatever_the_graph_what_is_there_is_what_should_be(history: list[Phase], seed: int) -> None:
     run_in_virtual_time(lambda: _check(history, seed))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubewright.controller.cron import Schedule
@@ -82,7 +82,6 @@ _hours = st.lists(st.integers(0, 23), min_size=1, max_size=4)
 _months = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(_minutes, _hours, _months, st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1)))
 def test_no_time_is_left_out_and_none_is_added(
     minutes: list[int], hours: list[int], months: list[int], start: datetime
