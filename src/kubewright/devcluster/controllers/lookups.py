@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kubewright.api import Resource, Selector, controller_of
 from kubewright.cache import Informer
+from kubewright.cache.indexers import OWNER
 from kubewright.controller import Context
 from kubewright.devcluster.controllers.volumes.claim_names import claims_of
 from kubewright.kinds import core_v1
@@ -25,7 +26,6 @@ __all__ = [
 
 R = TypeVar("R", bound=Resource)
 
-_CONTROLLER = "controller"
 _LABEL = "label"
 _CLAIM = "claim"
 _SELECTOR = "selector"
@@ -33,14 +33,8 @@ _FOR_ANYONE = "/"
 
 
 def findable(informer: Informer[R]) -> None:
-    """Declares that objects are looked up by who controls them and by their labels (`controlled`, `selected`)."""
-    informer.add_index(_CONTROLLER, _controllers)
+    """Declares that objects are looked up by their labels (`selected`)."""
     informer.add_index(_LABEL, _labels)
-
-
-def _controllers(obj: Resource) -> Iterable[str]:
-    owner = controller_of(obj.metadata)
-    return () if owner is None or not owner.uid else (owner.uid,)
 
 
 def _labels(obj: Resource) -> Iterable[str]:
@@ -52,8 +46,9 @@ def _pairs(namespace: str | None, labels: Mapping[str, str] | None) -> list[str]
 
 
 def controlled(kind: type[R], owner: Resource, ctx: Context) -> list[R]:
-    """The objects that ``owner`` controls, in its namespace. Their informer must be `findable`."""
-    return ctx.list(kind, namespace=owner.namespace, index=(_CONTROLLER, owner.uid))
+    """The objects that ``owner`` controls, in its namespace."""
+    owned = ctx.list(kind, namespace=owner.namespace, index=(OWNER, owner.uid))
+    return [obj for obj in owned if (found := controller_of(obj.metadata)) is not None and found.uid == owner.uid]
 
 
 def selected(kind: type[R], namespace: str | None, selector: Selector, ctx: Context) -> list[R]:
