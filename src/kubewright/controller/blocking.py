@@ -13,6 +13,8 @@ import msgspec
 
 from kubewright.api import Conditions, Resource
 from kubewright.client import Client
+from kubewright.client.requests import Fields
+from kubewright.client.requests import Labels as LiveLabels
 from kubewright.controller.context import Context, Labels
 from kubewright.controller.events import EventType
 from kubewright.controller.request import Request
@@ -70,6 +72,11 @@ class BlockingContext(Generic[S_co]):
     def attempt(self) -> int:
         """See `Context.attempt`."""
         return self._ctx.attempt
+
+    @property
+    def deadline(self) -> float:
+        """When the run's time is up, in the event loop's seconds, which are those of ``time.monotonic()``."""
+        return self._ctx.deadline
 
     @property
     def reason(self) -> str:
@@ -152,9 +159,32 @@ class BlockingContext(Generic[S_co]):
             self._ctx.event(type, reason, message, action=action, regarding=regarding, related=related),
         )
 
+    @contextmanager
+    def span(self, name: str, **attributes: object) -> Iterator[None]:
+        """See `Context.span`."""
+        block = self._ctx.span(name, **attributes)
+        self._on_loop(block.__enter__)
+        try:
+            yield
+        except BaseException as error:
+            self._on_loop(partial(block.__exit__, type(error), error, error.__traceback__))
+            raise
+        self._on_loop(partial(block.__exit__, None, None, None))
+
     def get_live(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """See `LiveReads.get`."""
         return self.wait(self._ctx.live.get(kind, name, namespace=namespace))
+
+    def list_live(
+        self,
+        kind: type[R],
+        *,
+        namespace: str | None = None,
+        labels: LiveLabels | None = None,
+        fields: Fields | None = None,
+    ) -> builtins.list[R]:
+        """See `LiveReads.list`."""
+        return self.wait(self._ctx.live.list(kind, namespace=namespace, labels=labels, fields=fields))
 
     def get(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """See `Context.get`."""

@@ -6,16 +6,58 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from kubewright import Context, NotFound, ObjectMeta, Operator, Request, Requeue, Result, Whole
 from kubewright.controller import BlockingContext, RunEnded
+from kubewright.controller.live import LiveReads
 from kubewright.controller.threads import Conversation, Threads
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
 from tests.integration.controller.worlds import Widget, world
+
+
+def test_whatever_a_run_may_do_a_plain_function_may_do_too() -> None:
+    def public(cls: type) -> set[str]:
+        return {name for name in dir(cls) if not name.startswith("_")}
+
+    of_instances, of_the_machinery = (
+        {"request", "log", "reconcile_id", "attempt", "deadline"},
+        {"children", "note_status"},
+    )
+    live = {f"{name}_live" for name in public(LiveReads)}
+    wanted = (public(Context) | of_instances | live | {"wait"}) - of_the_machinery - {"live"}
+    assert wanted == public(BlockingContext)
+
+
+def test_a_plain_function_knows_its_deadline_has_spans_and_lists_live() -> None:
+    operator, found = Operator("widgets"), list[object]()
+
+    @operator.controller(Widget, reads=[core_v1.ConfigMap], threads=True, timeout=30)
+    def reconcile(widget: Widget, ctx: BlockingContext) -> None:
+        found.append(ctx.deadline)
+        with ctx.span("looking", size=widget.spec.size):
+            found.append([each.name for each in ctx.list_live(core_v1.ConfigMap, labels={"app": "x"})])
+        with suppress(OSError), ctx.span("failing"):
+            raise OSError("no")
+
+    async def main() -> None:
+        async with world(operator) as here:
+            wanted = core_v1.ConfigMap(metadata=ObjectMeta(name="a", namespace="default", labels={"app": "x"}))
+            await here.client.create(wanted)
+            await here.client.create(core_v1.ConfigMap(metadata=ObjectMeta(name="b", namespace="default")))
+            now = asyncio.get_running_loop().time()
+            await here.create()
+            await asyncio.sleep(1)
+            assert found[1:] == [["a"]]
+            assert isinstance(found[0], float)
+            assert now + 30 <= found[0] <= now + 31
+            spans = [(line["span"], line["outcome"]) for line in here.said("span")]
+            assert spans == [("looking", "ok"), ("failing", "failed")]
+
+    run_in_virtual_time(main)
 
 
 def config_map(name: str, value: str = "x") -> core_v1.ConfigMap:
