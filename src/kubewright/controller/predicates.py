@@ -7,12 +7,14 @@ labels_changed``), an object that is new or gone passes each of them.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from kubewright.api import ResourceInfo, Selector
 from kubewright.cache import Entry, Event
 from kubewright.controller.field_paths import FieldPath
+from kubewright.telemetry import shown
 
 __all__ = [
     "Combinable",
@@ -21,6 +23,7 @@ __all__ = [
     "any_change",
     "appeared",
     "changed",
+    "check_predicate",
     "default_predicate",
     "deletion",
     "edited",
@@ -33,6 +36,8 @@ __all__ = [
 ]
 
 Predicate: TypeAlias = Callable[[Event[Any]], bool]
+
+_MAKERS = frozenset({"changed", "predicate", "selected"})
 
 
 class Combinable:
@@ -48,15 +53,19 @@ class Combinable:
         return self._passes(event)
 
     def __and__(self, other: Predicate) -> Combinable:
+        check_predicate(other, what=f"{self} & …")
         return Combinable(lambda event: self(event) and other(event), f"({self} & {_name(other)})")
 
     def __or__(self, other: Predicate) -> Combinable:
+        check_predicate(other, what=f"{self} | …")
         return Combinable(lambda event: self(event) or other(event), f"({self} | {_name(other)})")
 
     def __rand__(self, other: Predicate) -> Combinable:
+        check_predicate(other, what=f"… & {self}")
         return Combinable(lambda event: other(event) and self(event), f"({_name(other)} & {self})")
 
     def __ror__(self, other: Predicate) -> Combinable:
+        check_predicate(other, what=f"… | {self}")
         return Combinable(lambda event: other(event) or self(event), f"({_name(other)} | {self})")
 
     def __invert__(self) -> Combinable:
@@ -66,12 +75,31 @@ class Combinable:
         return self._name
 
 
-def _name(passes: Predicate) -> str:
+def _name(passes: Callable[..., object]) -> str:
     return repr(passes) if isinstance(passes, Combinable) else getattr(passes, "__qualname__", repr(passes))
+
+
+def check_predicate(given: object, *, what: str) -> None:
+    """Raises TypeError, naming ``what``, for what can't tell which changes matter."""
+    if not callable(given):
+        raise TypeError(f"{what}: {shown(given)} is no predicate: give a function of an event, such as labels_changed")
+    if getattr(given, "__module__", "") == __name__ and (name := _name(given)) in _MAKERS:
+        raise TypeError(f"{what}: {name} makes predicates and is none: call it, {name}(…)")
+    if any(map(inspect.iscoroutinefunction, (given, getattr(given, "__call__", None)))):  # noqa: B004 - an object's
+        raise TypeError(
+            f"{what}: {_name(given)} is a coroutine function: a predicate answers at once, define it with `def`"
+        )
+    try:
+        inspect.signature(given).bind(None)
+    except TypeError:
+        raise TypeError(f"{what}: {_name(given)} must take one argument: the event") from None
+    except ValueError:
+        return  # a function of C's, which can't be asked
 
 
 def predicate(passes: Predicate) -> Combinable:
     """Makes a function of an event combine with ``&``, ``|`` and ``~``; also as a decorator."""
+    check_predicate(passes, what="predicate")
     return Combinable(passes, _name(passes))
 
 

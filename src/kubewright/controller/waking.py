@@ -12,6 +12,7 @@ from kubewright.api.cancellation import being_cancelled
 from kubewright.cache import Cache, Entry, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
+from kubewright.controller.failures import from_the_users_code
 from kubewright.controller.pausing import pause_turned
 from kubewright.controller.predicates import Predicate, default_predicate
 from kubewright.controller.queue import Priority, WorkQueue
@@ -98,7 +99,7 @@ class Waking:
 
     def _primary_changed(self, predicate: Predicate) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:
-            if not (predicate(event) or pause_turned(event)):
+            if not (self._passes(predicate, event) or pause_turned(event)):
                 return
             namespace, name = event.key
             request = Request(event.cluster, namespace or None, name)
@@ -110,6 +111,19 @@ class Waking:
 
         return handle
 
+    def _passes(self, predicate: Predicate, event: Event[Any]) -> bool:
+        """One that fails lets the change pass: a run too many does no harm, and one too few may."""
+        try:
+            return predicate(event)
+        except Exception as error:
+            error.__traceback__ = from_the_users_code(error)
+            self._log.exception(
+                "a predicate failed; the change is taken for one that matters",
+                changed=event.kind.__name__,
+                name=event.key[1],
+            )
+            return True
+
     def _all(self) -> list[Request]:
         return [Request(self._cluster, entry.namespace or None, entry.name) for entry in self._primary.entries()]
 
@@ -117,16 +131,14 @@ class Waking:
 
     def _related_changed(self, watch: Watch[Any]) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:
-            if not watch.predicate(event):
+            if not self._passes(watch.predicate, event):
                 return
-            failure: Exception | None = None
             for entry in _states(event):
                 try:
                     self._take(_mapped(watch.to(_shown(watch, entry))), event)
                 except Exception as error:  # whom the other state wakes is to be heard of all the same
-                    failure = error
-            if failure is not None:
-                raise failure
+                    error.__traceback__ = from_the_users_code(error)
+                    self._log.exception("a mapper failed; its event is given up", watched=event.key[1])
 
         return handle
 
@@ -158,13 +170,13 @@ class Waking:
                 return
 
     async def _map_states(self, watch: Watch[Any], event: Event[Any]) -> None:
-        if not watch.predicate(event):
+        if not self._passes(watch.predicate, event):
             return
         failure: Exception | None = None
         for entry in _states(event):
             try:
                 requests = watch.to(_shown(watch, entry))
-                self._take(await requests if isinstance(requests, Awaitable) else requests, event)
+                self._take(_mapped(await requests if isinstance(requests, Awaitable) else requests), event)
             except Exception as error:  # as for a mapper that is called at once
                 failure = error
         if failure is not None:
@@ -251,9 +263,11 @@ class _Metadata(Resource):
         )
 
 
-def _mapped(requests: Iterable[object] | Awaitable[object]) -> Iterable[object]:
+def _mapped(requests: object) -> Iterable[object]:
     if isinstance(requests, Awaitable):
         if asyncio.iscoroutine(requests):
             requests.close()
         raise TypeError("a watch's mapper gave something to await: define it with `async def`")
+    if not isinstance(requests, Iterable):
+        raise TypeError(f"a watch's mapper gave {shown(requests)}: it must give a list of Requests")
     return requests

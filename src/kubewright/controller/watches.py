@@ -18,6 +18,7 @@ __all__ = [
     "Watch",
     "Whole",
     "any_owner",
+    "check_mapper",
     "is_async",
     "is_metadata_only",
     "owner",
@@ -79,6 +80,21 @@ class Watch(Struct, Generic[R], frozen=True):
 def is_async(mapper: Callable[..., object]) -> bool:
     """Whether calling it gives something to await."""
     return inspect.iscoroutinefunction(mapper) or inspect.iscoroutinefunction(getattr(mapper, "__call__", None))  # noqa: B004 - an object's
+
+
+def check_mapper(mapper: Callable[..., object], *, what: str) -> None:
+    """Raises TypeError, naming ``what``, for what does not map an object to requests."""
+    name = getattr(mapper, "__qualname__", repr(mapper))
+    if mapper in (owner, owner_label, any_owner):
+        raise TypeError(f"{what}: {name} makes mappers and is none: call it, {name}(…)")
+    if inspect.isasyncgenfunction(mapper):
+        raise TypeError(f"{what}: {name} yields: an `async def` mapper returns a list of Requests")
+    try:
+        inspect.signature(mapper).bind(None)
+    except TypeError:
+        raise TypeError(f"{what}: {name} must take one argument: the object") from None
+    except ValueError:
+        return  # a function of C's, which can't be asked
 
 
 class MetadataMapper:

@@ -27,10 +27,12 @@ from kubewright.controller import (
     Watch,
     Whole,
 )
+from kubewright.controller.predicates import check_predicate
 from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.options import (
     ControllerOptions,
     Register,
+    check_error_status,
     check_form,
     kinds_of,
     split_watches,
@@ -166,12 +168,10 @@ class Operator(Generic[S_co]):
         _check_numbers(workers, timeout)
         if not isinstance(backoff, Backoff):
             raise TypeError(f"backoff={backoff!r}: give a Backoff, such as Backoff(first=1, longest=60)")
-        if when is not None and not callable(when):
-            raise TypeError(f"when={when!r}: give a function of an event, such as changed('.spec.replicas')")
-        if error_status is not None and not callable(error_status):
-            raise TypeError(
-                f"error_status={error_status!r}: give a function of the object, the error and its conditions"
-            )
+        if when is not None:
+            check_predicate(when, what="when")
+        if error_status is not None:
+            check_error_status(error_status)
         if keys and while_deleting:
             raise ValueError("while_deleting=True: with keys=True every request comes, so leave it out")
         owned, whole_owned = split_whole(owns, argument="owns")

@@ -8,13 +8,15 @@ from typing import Any, Protocol, TypedDict, TypeVar, overload
 
 from kubewright.api import Resource, resource_info
 from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch, Whole
-from kubewright.controller.watches import is_async
+from kubewright.controller.predicates import check_predicate
+from kubewright.controller.watches import check_mapper, is_async
 from kubewright.operator.kind_checks import check_kind
 
 __all__ = [
     "ControllerOptions",
     "HasReconcile",
     "Register",
+    "check_error_status",
     "check_form",
     "kinds_of",
     "split_watches",
@@ -96,6 +98,18 @@ def check_form(function: Callable[..., Any], what: str, *, threads: bool) -> Non
         return  # a function of C's, which can't be asked
 
 
+def check_error_status(function: object) -> None:
+    """Whether it can be called with an object, an error and conditions. Raises TypeError."""
+    name = getattr(function, "__qualname__", repr(function))
+    remedy = "give a plain function of the object, the error and its conditions, such as says_nothing"
+    if not callable(function) or is_async(function):
+        raise TypeError(f"error_status={name}: {remedy}")
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError:
+        raise TypeError(f"error_status={name} does not take three arguments: {remedy}") from None
+
+
 def kinds_of(kinds: object, *, argument: str, defines: bool = False) -> tuple[type[Resource], ...]:
     """The kinds in one of the decorator's lists. Raises TypeError, naming the argument, for what is none.
 
@@ -129,10 +143,8 @@ def split_watches(watches: object) -> tuple[tuple[Watch[Any], ...], tuple[Source
             kinds_of([watch.kind], argument="watches")
             if not callable(watch.to):
                 raise TypeError(f"watches: Watch({watch.kind.__name__}, to={watch.to!r}): give a function to Requests")
-            if not callable(watch.predicate):
-                raise TypeError(
-                    f"watches: Watch({watch.kind.__name__}, predicate={watch.predicate!r}): give a function"
-                )
+            check_mapper(watch.to, what=f"watches: Watch({watch.kind.__name__}, to=…)")
+            check_predicate(watch.predicate, what=f"watches: Watch({watch.kind.__name__}, predicate=…)")
             kinds.append(watch)
         elif inspect.isclass(watch) or not callable(watch):
             name = watch.__name__ if inspect.isclass(watch) else "Pod"

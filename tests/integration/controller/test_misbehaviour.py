@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator, Requeue, Result, Watch
+from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator, Request, Requeue, Result, Watch
 from kubewright.api import AlreadyOwned, DecodeError, OwnerReference
+from kubewright.cache import Event
 from kubewright.client import JsonPatch
 from kubewright.controller import Whole
 from kubewright.kinds import core_v1
@@ -77,7 +79,43 @@ def test_a_mapper_that_gives_no_requests_is_reported_and_disturbs_nobody() -> No
             await here.create()
             await asyncio.sleep(1)
             assert done == ["w"]
-            assert "it must give Requests" in here.text.getvalue()
+            assert "it must give Requests" in here.said("a mapper failed; its event is given up")[0]["exception"]
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_predicate_that_fails_lets_the_change_pass(slow: bool) -> None:
+    operator, woken, asked = new_operator(), list[str](), list[str]()
+
+    def trips(event: Event[Any]) -> bool:
+        asked.append(event.key[1])
+        raise KeyError("app")
+
+    def at_once(found: core_v1.ConfigMap) -> list[Request]:
+        return [Request(None, "default", "w")]
+
+    async def later(found: core_v1.ConfigMap) -> list[Request]:
+        return at_once(found)
+
+    mapper: Any = later if slow else at_once
+
+    @operator.controller(Widget, when=trips, watches=[Watch(core_v1.ConfigMap, to=mapper, predicate=trips)])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        woken.append(ctx.reason)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            assert woken
+            await here.client.create(core_v1.ConfigMap(metadata=ObjectMeta(name="c", namespace="default")))
+            await asyncio.sleep(1)
+            assert {"w", "c"} <= set(asked)
+            assert woken[-1] == "Added ConfigMap default/c"
+            said = here.said("a predicate failed; the change is taken for one that matters")
+            assert {line["changed"] for line in said} == {"Widget", "ConfigMap"}
+            assert {line["controller"] for line in said} == {"widget"}
 
     run_in_virtual_time(main)
 

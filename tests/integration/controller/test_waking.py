@@ -164,7 +164,7 @@ def test_a_mapper_that_fails_for_one_state_is_heard_for_the_other(takes_its_time
             assert await label({"widget": "a"}) == ["a"]
             assert await label({"widget": "b"}) == ["a", "b"]
             assert await label({}) == ["b"]
-            assert here.said("a mapper failed" if takes_its_time else "a subscriber failed")
+            assert here.said("a mapper failed" if takes_its_time else "a mapper failed; its event is given up")
 
     run_in_virtual_time(main)
 

@@ -144,3 +144,12 @@ def test_what_is_no_path_is_refused(path: str) -> None:
 def test_a_change_of_no_field_is_refused() -> None:
     with pytest.raises(ValueError, match="of which fields"):
         changed()
+
+
+@pytest.mark.parametrize("other", [None, 5, changed])
+def test_only_predicates_combine(other: Any) -> None:
+    for combine in (edited.__and__, edited.__or__, edited.__rand__, edited.__ror__):
+        with pytest.raises(TypeError, match=r"edited.*: (.* is no predicate: give a function|changed .*: call it)"):
+            combine(other)
+    with pytest.raises(TypeError, match="predicate: .*"):
+        predicate(other)

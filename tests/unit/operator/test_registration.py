@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubewright import Client, Context, Operator, Request, Resource, Watch, resource
-from kubewright.controller import Backoff, BlockingContext, every, owner_label
+from kubewright.controller import Backoff, BlockingContext, changed, every, owner_label
 from kubewright.kinds import core_v1
 
 
@@ -39,8 +39,16 @@ async def no_source(around: object) -> list[Request]:
     return []
 
 
+async def mapper_that_yields(pod: core_v1.Pod) -> AsyncIterator[Request]:
+    yield Request(None, pod.namespace, pod.name)
+
+
 class Reconciler:
     async def reconcile(self, thing: Thing, ctx: Context) -> None: ...
+
+
+def watch(**options: Any) -> Watch[core_v1.Pod]:
+    return Watch(core_v1.Pod, **{"to": owner_label("x"), **options})
 
 
 @pytest.mark.parametrize(
@@ -57,7 +65,20 @@ class Reconciler:
         ),
         ({"watches": [Watch(core_v1.Pod, to=None)]}, r"watches: Watch\(Pod, to=None\): give a function"),  # type: ignore[arg-type]
         ({"watches": [no_source]}, "watches: no_source is no source: an async function that gives requests yields"),
-        ({"when": "generation"}, "when='generation': give a function of an event, such as changed"),
+        ({"watches": [watch(to=owner_label)]}, r"Watch\(Pod, to=…\): owner_label makes mappers.*: call it"),
+        ({"watches": [watch(to=mapper_that_yields)]}, "mapper_that_yields yields: an `async def` mapper"),
+        ({"watches": [watch(to=lambda a, b: [])]}, "<lambda> must take one argument: the object"),
+        ({"watches": [watch(predicate=changed)]}, "predicate=….*: call it, changed"),
+        ({"when": "generation"}, "when: 'generation' is no predicate: give a function of an event, such as labels_ch"),
+        ({"when": changed}, r"when: changed makes predicates and is none: call it, changed\(…\)"),
+        ({"when": good}, "when: good is a coroutine function: a predicate answers at once, define it with `def`"),
+        ({"when": plain}, "when: plain must take one argument: the event"),
+        (
+            {"error_status": good},
+            "error_status=good: give a plain function of the object, the error and its conditions",
+        ),
+        ({"error_status": plain}, "error_status=plain does not take three arguments: give a plain function"),
+        ({"error_status": "Failed"}, "error_status='Failed': give a plain function"),
         ({"workers": 0}, "workers=0: a controller needs at least one"),
         ({"workers": 1.5}, "workers=1.5"),
         ({"timeout": 0}, "timeout=0: give the seconds that one run may take"),
