@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kubewright.api import Resource, Selector, controller_of
 from kubewright.cache import Informer
-from kubewright.cache.indexers import OWNER
+from kubewright.cache.shared_informer import OWNER
 from kubewright.controller import Context
 from kubewright.devcluster.controllers.volumes.claim_names import claims_of
 from kubewright.kinds import core_v1
