@@ -6,7 +6,7 @@ import base64
 from contextlib import suppress
 
 from kubewright.api import Clock
-from kubewright.client.credentials import ClusterConfig, ConfigError
+from kubewright.client.credentials import ClusterConfig, ConfigError, is_token
 from kubewright.client.exec_credentials import Credential, ExecCredentials
 from kubewright.client.renewed_file import RenewedFile
 from kubewright.client.transport import CredentialError
@@ -59,15 +59,22 @@ class Authentication:
 
     def _from_file(self, file: RenewedFile) -> Credential:
         try:
-            authorization = f"Bearer {file.content(self._clock.monotonic()).decode('ascii')}"
-        except (ConfigError, UnicodeDecodeError) as error:
-            if self._current.authorization is not None:  # the token that is configured beside the file
+            token = _token_in(file, self._clock.monotonic())
+        except ConfigError as error:
+            if self._current.authorization is not None:  # the token that is configured beside the file, or was in it
                 return self._current
-            why = str(error) if isinstance(error, ConfigError) else f"token file {file.path} holds no token"
-            raise CredentialError(f"no credential for {self._identity}: {why}") from None
+            raise CredentialError(f"no credential for {self._identity}: {error}") from None
+        authorization = f"Bearer {token}"
         if authorization != self._current.authorization:
             self._current = Credential(authorization)
         return self._current
+
+
+def _token_in(file: RenewedFile, now: float) -> str:
+    token = file.content(now).decode(errors="replace")
+    if not is_token(token):
+        raise ConfigError(f"token file {file.path} holds no token")
+    return token
 
 
 def _configured(config: ClusterConfig) -> Credential:

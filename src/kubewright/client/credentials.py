@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-__all__ = ["BasicAuth", "ClusterConfig", "ConfigError", "ExecPlugin", "InteractiveMode"]
+__all__ = ["BasicAuth", "ClusterConfig", "ConfigError", "ExecPlugin", "InteractiveMode", "is_token"]
 
 InteractiveMode: TypeAlias = Literal["Never", "IfAvailable", "Always"]
+
+
+_TOKEN = re.compile(r"[!-~]+")
+
+
+def is_token(text: str) -> bool:
+    """Whether it can be sent as a bearer token: without blanks, line breaks and what a header can't hold."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 class ConfigError(Exception):

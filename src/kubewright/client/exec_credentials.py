@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from kubewright.api import Clock
-from kubewright.client.credentials import ClusterConfig, ExecPlugin
+from kubewright.client.credentials import ClusterConfig, ExecPlugin, is_token
 from kubewright.client.transport import CredentialError
 
 __all__ = ["Credential", "ExecCredentials"]
@@ -206,8 +206,8 @@ class ExecCredentials:
             raise self._failure(f"its output lacks status.{missing}: certificate and key go together")
         if not status.token and not certificate:
             raise self._failure("its output has neither status.token nor status.clientCertificateData")
-        if status.token and any(character.isspace() for character in status.token):
-            raise self._failure("status.token in its output has blanks or line breaks in it")
+        if status.token and not is_token(status.token):
+            raise self._failure("status.token in its output has blanks, line breaks or strange characters in it")
         expires = status.expiration_timestamp
         if expires is not None and expires.tzinfo is None:
             raise self._failure("status.expirationTimestamp in its output has no time zone")

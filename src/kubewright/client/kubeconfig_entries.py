@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 from urllib.parse import quote, urlsplit
 
-from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError, ExecPlugin, InteractiveMode
+from kubewright.client.credentials import BasicAuth, ClusterConfig, ConfigError, ExecPlugin, InteractiveMode, is_token
 from kubewright.client.kubeconfig_file import ExecEntry, KubeconfigError, NamedCluster, NamedUser, User, read_file
 from kubewright.client.proxies import parse_proxy
 
@@ -68,7 +68,7 @@ def cluster_config(cluster: NamedCluster, user: NamedUser | None, namespace: str
         token_file=origin.parent / identity.token_file if identity.token_file else None,
         basic=BasicAuth(identity.username, identity.password or "") if identity.username else None,
         exec=_plugin(identity.exec, origin, f"{who}.exec", cluster) if identity.exec else None,
-        impersonate=_impersonation(identity),
+        impersonate=_impersonation(identity, who),
         namespace=namespace or None,
         user=user.name if user else None,
         source=str(user.origin if user else cluster.origin),
@@ -95,8 +95,8 @@ def _check_user(user: User, who: str) -> None:
             f"{who}.auth-provider{name}: auth providers are gone from Kubernetes since 1.26; use an exec plugin "
             "instead, such as gke-gcloud-auth-plugin, kubelogin or kubectl oidc-login"
         )
-    if user.token is not None and any(character.isspace() for character in user.token):
-        raise KubeconfigError(f"{who}.token has blanks or line breaks in it: a token has none")
+    if user.token and not is_token(user.token):
+        raise KubeconfigError(f"{who}.token has blanks, line breaks or strange characters in it: a token has none")
     given = {"token": user.token or user.token_file, "username": user.username}
     several = [name for name, value in given.items() if value]
     if len(several) > 1:
@@ -157,7 +157,7 @@ def _plugin(entry: ExecEntry, origin: Path, where: str, cluster: NamedCluster) -
     )
 
 
-def _impersonation(user: User) -> dict[str, tuple[str, ...]]:
+def _impersonation(user: User, who: str) -> dict[str, tuple[str, ...]]:
     headers: dict[str, tuple[str, ...]] = {}
     if user.as_:
         headers["impersonate-user"] = (user.as_,)
@@ -167,4 +167,6 @@ def _impersonation(user: User) -> dict[str, tuple[str, ...]]:
         headers["impersonate-group"] = tuple(user.as_groups)
     for key, values in (user.as_user_extra or {}).items():
         headers[f"impersonate-extra-{quote(key.lower(), safe=_KEY_SAFE)}"] = tuple(values)
+    if not all(value.isprintable() for values in headers.values() for value in values):
+        raise KubeconfigError(f"{who}: as, as-uid, as-groups or as-user-extra has line breaks in it: names have none")
     return headers

@@ -148,6 +148,17 @@ async def test_without_a_credential_nothing_is_sent(server: Server, connect: Con
     assert server.requests == []
 
 
+@pytest.mark.parametrize("content", [b"two words", b"one\nline", b"\xff\xfe", "é".encode()])
+async def test_a_file_that_holds_no_token_is_said_to(
+    server: Server, connect: Connect, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "token").write_bytes(content)
+    transport = connect(replace(server.config, token_file=tmp_path / "token"))
+    with pytest.raises(CredentialError, match=r"no credential for .*: token file .*token holds no token"):
+        await transport.request(HttpRequest("POST", "/"))
+    assert server.requests == []
+
+
 async def test_a_token_is_used_until_the_file_beside_it_can_be_read(
     server: Server, connect: Connect, tmp_path: Path
 ) -> None:

@@ -181,7 +181,9 @@ def test_home_comes_last(tmp_path: Path) -> None:
         ({"cluster": "server: 'https://c:99999'"}, r"server is 'https://c:99999' \(Port out of range"),
         ({"cluster": "server: 'https://'"}, r"server is 'https://': it should be an address"),
         ({"cluster": "server: 'https://me:secret@c'"}, r"server has a user name in it: credentials belong under users"),
-        ({"user": 'token: "a\\nb"'}, r"users\[u\]\.user\.token has blanks or line breaks in it"),
+        ({"user": 'token: "a\\nb"'}, r"users\[u\]\.user\.token has blanks, line breaks or strange char"),
+        ({"user": 'token: "é"'}, r"users\[u\]\.user\.token has blanks, line breaks or strange char"),
+        ({"user": 'as: "joe\\r\\nimpersonate-group: system:masters"'}, r"users\[u\]\.user: as, as-uid, .*line breaks"),
         (
             {"cluster": "server: https://c, proxy-url: p:3128"},
             r"cluster\.proxy-url can't be used: it should be an addr",
