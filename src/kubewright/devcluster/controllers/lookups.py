@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from kubewright.api import Resource, Selector, controller_of
-from kubewright.cache import Informer
-from kubewright.cache.shared_informer import OWNER
+from kubewright.cache import IndexBy, Informer
 from kubewright.controller import Context
 from kubewright.devcluster.controllers.volumes.claim_names import claims_of
 from kubewright.kinds import core_v1
@@ -26,6 +25,7 @@ __all__ = [
 
 R = TypeVar("R", bound=Resource)
 
+_OWNER = "owner"
 _LABEL = "label"
 _CLAIM = "claim"
 _SELECTOR = "selector"
@@ -33,7 +33,8 @@ _FOR_ANYONE = "/"
 
 
 def findable(informer: Informer[R]) -> None:
-    """Declares that objects are looked up by their labels (`selected`)."""
+    """Declares that objects are looked up by who controls them and by their labels (`controlled`, `selected`)."""
+    informer.add_index(_OWNER, IndexBy.path(".metadata.ownerReferences[*].uid"))
     informer.add_index(_LABEL, _labels)
 
 
@@ -46,8 +47,8 @@ def _pairs(namespace: str | None, labels: Mapping[str, str] | None) -> list[str]
 
 
 def controlled(kind: type[R], owner: Resource, ctx: Context) -> list[R]:
-    """The objects that ``owner`` controls, in its namespace."""
-    owned = ctx.list(kind, namespace=owner.namespace, index=(OWNER, owner.uid))
+    """The objects that ``owner`` controls, in its namespace. Their informer must be `findable`."""
+    owned = ctx.list(kind, namespace=owner.namespace, index=(_OWNER, owner.uid))
     return [obj for obj in owned if (found := controller_of(obj.metadata)) is not None and found.uid == owner.uid]
 
 
