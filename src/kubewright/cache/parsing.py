@@ -7,8 +7,6 @@ the rest by decoding and encoding.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from typing import TypeVar
 
 import msgspec
 
@@ -20,8 +18,6 @@ from kubewright.cache.projection import WHOLE, Projection
 from kubewright.patch.fields import digest
 
 __all__ = ["EntryParser"]
-
-V = TypeVar("V", bound=Hashable)
 
 _TIME = re.compile(rb'(?<="time":")[^"]*')
 _KNOWN = 500
@@ -127,8 +123,9 @@ class EntryParser:
         self._along: list[IndexBy] = []
         self._narrow: Narrow | None = None
         self._namespaces: dict[str, str] = {}
-        self._shared: dict[Hashable, Hashable] = {}
+        self._shared: dict[Marks, Marks] = {}
         self._together: dict[tuple[Values, ...], tuple[Values, ...]] = {}
+        self._apart: dict[Values, Values] = {}
         self._known: dict[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = {}
         self._latest: tuple[_Timeless, Marks] | None = None
         self._lately: dict[bytes, Entry] = {}
@@ -283,19 +280,21 @@ class EntryParser:
 
     def _values(self, values: tuple[Values, ...]) -> tuple[Values, ...]:
         """Those as they were seen first; where not all of them were seen together before, at least each by itself."""
-        known = self._together.get(values)
+        together = self._together
+        known = together.get(values)
         if known is None:
-            if len(self._together) >= _SHARED:
-                self._together.clear()
-            known = tuple([self._once(each) for each in values])
-            self._together[known] = known
+            if len(together) >= _SHARED:
+                together.clear()
+                self._apart.clear()
+            known = tuple(map(self._apart.setdefault, values, values))
+            together[known] = known
         return known
 
-    def _once(self, value: V) -> V:
-        """The value as it was seen first, so that equal ones share their memory."""
+    def _once(self, marks: Marks) -> Marks:
+        """The marks as they were seen first, so that equal ones share their memory."""
         if len(self._shared) >= _SHARED:
             self._shared.clear()
-        return self._shared.setdefault(value, value)  # type: ignore[return-value]  # equal values have one type here
+        return self._shared.setdefault(marks, marks)
 
 
 def _members(raw: bytes, meta: _Meta) -> bytes:
@@ -318,9 +317,11 @@ def _members(raw: bytes, meta: _Meta) -> bytes:
 
 def _owners(owners: list[_Owner]) -> tuple[Values, Values]:
     """UIDs of all, each once, and that of the one that is the controller."""
+    if len(owners) == 1:
+        uids: Values = (owners[0].uid,)
+        return uids, uids if owners[0].controller else ()
     uids = tuple(dict.fromkeys([owner.uid for owner in owners]))
-    controllers = [owner.uid for owner in owners if owner.controller][:1]
-    return uids, uids if len(uids) == len(controllers) else tuple(controllers)
+    return uids, tuple([owner.uid for owner in owners if owner.controller][:1])
 
 
 class _Timeless:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubewright.api import Resource, Selector, resource, resource_info
-from kubewright.cache import METADATA, Entry, EntryParser
+from kubewright.cache import METADATA, WHOLE, Entry, EntryParser
 from kubewright.cache.scope import labelled
 
 
@@ -140,10 +140,12 @@ def test_the_time_of_a_manager_makes_no_difference_and_its_fields_do() -> None:
     )
 )
 def test_what_was_seen_before_makes_no_difference_to_what_an_object_says(seen: list[dict[str, Any]]) -> None:
-    parser = EntryParser(resource_info(ConfigMap))
-    for metadata in seen:
-        raw = msgspec.json.encode({"metadata": {"name": "n", "resourceVersion": "1", **metadata}})
-        assert parser.parse(raw).marks == EntryParser(resource_info(ConfigMap)).parse(raw).marks
+    info = resource_info(ConfigMap)
+    for projection in (WHOLE, METADATA):
+        parser = EntryParser(info, projection)
+        for metadata in seen:
+            raw = msgspec.json.encode({"metadata": {"name": "n", "resourceVersion": "1", **metadata}})
+            assert parser.parse(raw).marks == EntryParser(info, projection).parse(raw).marks
 
 
 def test_what_many_objects_have_in_common_exists_once() -> None:

@@ -17,7 +17,7 @@ from kubewright.cache.scope import Scope
 OBJECTS, NAMESPACES, TEAMS = 5000, 4, 10
 OWNERS, TEAM = "owners", "team"
 LIMIT = 400
-"""Bytes for entry, key, owners (each has ten objects) and one more index."""
+"""Bytes for entry, key, owners (each has five objects) and one more index."""
 
 
 @resource("example.com/v1")
@@ -32,7 +32,7 @@ def _object(number: int) -> bytes:
         "uid": f"0d1c7a52-5a4e-4a0e-9a63-{number:012}",
         "resourceVersion": str(1_000_000_000 + number),
         "generation": 1,
-        "ownerReferences": [{"uid": f"5f0e3c61-9b7d-4c1e-8f52-{number // 10:012}", "controller": True}],
+        "ownerReferences": [{"uid": f"5f0e3c61-9b7d-4c1e-8f52-{number // 5:012}", "controller": True}],
         "labels": {"team": f"t{number % TEAMS}", "number": str(number)},
         "managedFields": [{"manager": "op", "operation": "Apply", "fieldsV1": {"f:spec": {"f:image": {}}}}],
     }
@@ -42,7 +42,7 @@ def _object(number: int) -> bytes:
 
 def _pair(entry: Entry) -> tuple[str, ...]:
     """An index by a function that gives two values."""
-    return entry.namespace, entry.name[:-1]
+    return entry.namespace, entry.name
 
 
 def _filled(projection: Projection, **more: Callable[[Entry], Iterable[str]]) -> Store:
