@@ -28,11 +28,12 @@ from kubewright.api import (
     split_list,
 )
 from kubewright.api.cancellation import being_cancelled
+from kubewright.cache.liveness import Liveness
 from kubewright.cache.page import Page
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.plan import Outcome, Plan, next_plan
 from kubewright.cache.sink import Sink
-from kubewright.cache.state import InformerState, Phase
+from kubewright.cache.state import Phase
 from kubewright.cache.store import Incoming
 from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.cache.versions import read_bookmark, version_number
@@ -48,7 +49,9 @@ _WATCH_SECONDS = (120, 230)  # below the 240 s after which the commonest load ba
 _GRACE = 10.0
 _SHORT_WATCH = 1.0
 _UNWATCHED = 2.0
-"""Seconds without a watch for which a view still counts as live: the first pause after good times is shorter."""
+"""Seconds for which a watch may be put off by a view that counts as live: the first pause after good times is shorter."""
+_OPENING = 30.0
+"""Seconds within which a server answers at all: those that are busy let requests wait for some 15."""
 _LONGEST_WAIT = 30.0
 """Seconds for which it stays away at most, however long the server asks for."""
 _INITIAL_SILENCE = 10.0
@@ -105,8 +108,7 @@ class Reflector:
         self._asked_to_wait = 0.0
         self._live_since: float | None = None
         self._doubtful = False
-        self._seems_live = False
-        """Whether that is what our state says."""
+        self._liveness = Liveness(sink.turn)
         self.version = 0
         """How far we have come."""
         self.heard_at: float | None = None
@@ -115,20 +117,27 @@ class Reflector:
 
     async def run(self) -> NoReturn:
         plan = Plan()
-        while True:
-            delay = plan.delay(self._rng)
-            if self._asked_to_wait:
-                delay = max(delay, self._asked_to_wait * self._rng.uniform(1.0, 1.25))
-                self._asked_to_wait = 0.0
-            if delay > _UNWATCHED and self._seems_live:
-                self._trouble(Phase.BROKEN, f"watches keep breaking off: the next one is opened in {delay:.0f} s")
-            await asyncio.sleep(delay)
-            self._current = not plan.list
-            self._live_since = None
-            outcome = await self._turn(plan)
-            self._incomplete = self._incomplete + 1 if outcome is Outcome.INCOMPLETE else 0
-            lasted = 0.0 if self._live_since is None else self._clock.monotonic() - self._live_since
-            plan = next_plan(msgspec.structs.replace(plan, list=not self._current), outcome, lasted)
+        try:
+            while True:
+                plan = await self._go_on(plan)
+        finally:
+            self._liveness.stop()
+
+    async def _go_on(self, plan: Plan) -> Plan:
+        delay = plan.delay(self._rng)
+        if self._asked_to_wait:
+            delay = max(delay, self._asked_to_wait * self._rng.uniform(1.0, 1.25))
+            self._asked_to_wait = 0.0
+        if delay > _UNWATCHED and self._liveness.claimed:
+            self._liveness.trouble(Phase.BROKEN, f"watches keep breaking off: the next one is opened in {delay:.0f} s")
+        await asyncio.sleep(delay)
+        self._current = not plan.list
+        self._live_since = None
+        outcome = await self._turn(plan)
+        self._liveness.unwatched()
+        self._incomplete = self._incomplete + 1 if outcome is Outcome.INCOMPLETE else 0
+        lasted = 0.0 if self._live_since is None else self._clock.monotonic() - self._live_since
+        return next_plan(msgspec.structs.replace(plan, list=not self._current), outcome, lasted)
 
     async def _turn(self, plan: Plan) -> Outcome:
         try:
@@ -141,26 +150,26 @@ class Reflector:
             self._log.info("the server no longer has our version of the resource: listing again", reason=str(error))
             return Outcome.EXPIRED
         except NotFound:
-            self._trouble(Phase.MISSING, self._missing())
+            self._liveness.trouble(Phase.MISSING, self._missing())
             return Outcome.MISSING
         except TransportError as error:
-            self._trouble(Phase.BROKEN, str(error))
+            self._liveness.trouble(Phase.BROKEN, str(error))
             return Outcome.UNREACHABLE
         except DecodeError as error:
-            self._trouble(Phase.BROKEN, str(error))
+            self._liveness.trouble(Phase.BROKEN, str(error))
             return Outcome.GARBLED
         except ApiError as error:
             if _is_ahead(error):
                 self._log.warning(_WENT_BACK, had=self.version, reason=str(error))
                 return Outcome.EXPIRED
             self._asked_to_wait = min(error.retry_after or 0.0, _LONGEST_WAIT)
-            self._trouble(Phase.BROKEN, str(error))
+            self._liveness.trouble(Phase.BROKEN, str(error))
             return Outcome.REFUSED
         except (Exception, asyncio.CancelledError) as error:  # one that ends leaves a view that grows old in silence
             if isinstance(error, asyncio.CancelledError) and being_cancelled():
                 raise
             self._log.exception("watching failed", resource=self._info.qualified_plural)
-            self._trouble(Phase.BROKEN, f"{type(error).__name__}: {error}")
+            self._liveness.trouble(Phase.BROKEN, f"{type(error).__name__}: {error}")
             return Outcome.FAILED
         return Outcome.LISTED
 
@@ -169,10 +178,6 @@ class Reflector:
         what = f"{info.qualified_plural} in version {info.version}"
         remedy = "install its CustomResourceDefinition" if "." in info.group else "this server is too old for it"
         return f"the server does not know {what}: {remedy}"
-
-    def _trouble(self, phase: Phase, reason: str) -> None:
-        self._seems_live = False
-        self._sink.turn(InformerState(phase, reason))
 
     # lists in pages
 
@@ -278,10 +283,12 @@ class Reflector:
                         limit.reschedule(_at(began + seconds + _GRACE - self._clock.monotonic()))
                     await self._take_all(rest)
         except TimeoutError:
+            if not opened:
+                raise TransportError("the server does not answer", may_be_applied=False) from None
             if incoming is not None:
                 raise _NoEnd from None
             self._log.warning("the watch fell silent: opening it anew", seconds=seconds)
-            self._trouble(Phase.BROKEN, f"the watch was silent for longer than the {seconds} s it was to last")
+            self._liveness.trouble(Phase.BROKEN, f"the watch was silent for longer than the {seconds} s it was to last")
             return Outcome.BROKEN_OFF
         except TransportError as error:
             if not opened or incoming is not None:
@@ -307,13 +314,14 @@ class Reflector:
             self.watches += 1
         query += [("allowWatchBookmarks", "true"), ("timeoutSeconds", str(seconds))]
         # the server's own time-out does not help where the connection died without a word
-        async with asyncio.timeout(_INITIAL_SILENCE if initial else seconds + _GRACE) as limit:
+        async with asyncio.timeout(_OPENING) as limit:
             async with (
                 self._rest.watch(
                     self._info, namespace=self._namespace, query=query, accept=self._parser.projection.of_one
                 ) as events,
                 aclosing(events.batches()) as batches,
             ):
+                limit.reschedule(_at(_INITIAL_SILENCE if initial else seconds + _GRACE))
                 yield batches, limit
 
     async def _fill(self, incoming: Incoming, events: Iterator[WatchEvent[bytes]]) -> bool:
@@ -365,8 +373,7 @@ class Reflector:
 
     def _live(self) -> None:
         self._live_since = self._clock.monotonic()
-        self._seems_live = True
-        self._sink.turn(InformerState(Phase.SYNCED))
+        self._liveness.live()
 
     def _heard(self) -> None:
         self.heard_at = self._clock.monotonic()

@@ -89,6 +89,8 @@ class FakeServer:
         self.plain = False
         """Whether only whole objects are to be had."""
         self.answer_delay: Callable[[], float] = lambda: 0.0
+        self.opening_delay = 0.001
+        """Seconds until a watch is answered at all."""
         self.refuse_the_future = False
         """Whether a version that is yet to come is refused, as real servers do."""
         self._uids = 0
@@ -239,7 +241,7 @@ class FakeServer:
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[StreamingResponse]:
         self.requests.append(request)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(self.opening_delay)
         refusal = self._refusal(request)
         if refusal is not None:
             yield StreamingResponse(refusal.status, refusal.headers, _once(refusal.body))

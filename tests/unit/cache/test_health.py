@@ -95,6 +95,53 @@ def test_a_view_that_grew_silent_is_not_live_until_a_watch_runs_again(
     run(main())
 
 
+def test_a_view_is_not_live_while_the_server_does_not_answer_the_next_watch(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        states: list[InformerState] = []
+        async with world.running():
+            await asyncio.sleep(1)
+            informer.on_state(states.append)
+            world.server.opening_delay = 9.0
+            world.server.end_watches()
+            await asyncio.sleep(12)
+            assert states == [], "a busy server may take some time"
+            world.server.opening_delay = 10_000.0
+            world.server.put("a")
+            world.server.end_watches()
+            await asyncio.sleep(9)
+            assert informer.live
+            await asyncio.sleep(2)
+            assert not informer.live
+            assert "nothing is watched, since the server is slow to answer" in informer.health.reason
+            await asyncio.sleep(25)
+            assert informer.health.reason == "the server does not answer"
+            world.server.opening_delay = 0.001
+            world.server.put("b")
+            await asyncio.sleep(40)
+            assert (informer.live, len(informer)) == (True, 2)
+
+    run(main())
+
+
+def test_a_reflector_that_was_stopped_says_nothing_more(run: RunVirtually, world: World, widget: type[Widget]) -> None:
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        async with world.running():
+            await asyncio.sleep(1)
+            world.server.opening_delay = 10_000.0
+            world.server.end_watches()
+            await asyncio.sleep(5)
+        states: list[InformerState] = []
+        informer.on_state(states.append)
+        await asyncio.sleep(60)
+        assert states == []
+
+    run(main())
+
+
 def test_a_role_that_was_taken_away_is_seen_with_its_reason_and_its_return_too(
     run: RunVirtually, world: World, widget: type[Widget]
 ) -> None:

@@ -185,6 +185,20 @@ def test_a_slow_list_is_not_taken_for_one_without_an_end(run: RunVirtually, worl
     run(main())
 
 
+def test_a_server_that_is_slow_to_answer_has_streaming_lists_all_the_same(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        world.server.streaming, world.server.opening_delay = "yes", 12.0
+        world.server.put("a")
+        async with world.running(synced=False):
+            await asyncio.sleep(20)
+            assert (informer.live, world.messages("warning"), world.server.calls("list")) == (True, [], [])
+
+    run(main())
+
+
 def test_a_list_that_breaks_off_is_begun_anew_and_after_some_in_pages(
     run: RunVirtually, world: World, widget: type[Widget]
 ) -> None:
