@@ -70,8 +70,13 @@ def resource_path(
         raise ValueError(f"{info.kind} is cluster-scoped: it has no namespace, {namespace!r} was given")
     if name is not None and namespace is None and info.namespaced:
         raise ValueError(f"{info.kind} {name} needs a namespace")
-    if name == "" or namespace == "":
-        raise ValueError(f"{info.kind}: an empty {'name' if name == '' else 'namespace'} addresses nothing")
+    if namespace is not None:
+        _check_segment(namespace, info.kind, "namespace")
+    if name is not None:
+        _check_segment(name, info.kind, "name")
+    if subresource is not None:
+        for part in subresource.removesuffix("/").split("/"):  # a proxy has a path of its own
+            _check_segment(part, info.kind, "subresource")
     parts = ["", "apis", info.group, info.version] if info.group else ["", "api", info.version]
     if namespace is not None:
         parts += ["namespaces", namespace]
@@ -80,10 +85,20 @@ def resource_path(
     return "/".join(parts)
 
 
+def _check_segment(part: str, kind: str, what: str) -> None:
+    """Raises ValueError for what would address something else: nothing, a subresource, or what is above."""
+    if not part:
+        raise ValueError(f"{kind}: an empty {what} addresses nothing")
+    if part in {".", ".."} or "/" in part or "%" in part:
+        raise ValueError(f"{kind}: {part!r} is no {what}: it can't be '.' or '..', nor hold '/' or '%'")
+
+
 def pod_path(namespace: str, name: str, subresource: str) -> str:
-    """Raises ValueError for an empty name."""
+    """Raises ValueError for what is no name."""
     if not namespace or not name:
         raise ValueError(f"{subresource} of which pod? Give its name and namespace")
+    _check_segment(name, "Pod", "name")
+    _check_segment(namespace, "Pod", "namespace")
     return f"/api/v1/namespaces/{namespace}/pods/{name}/{subresource}"
 
 

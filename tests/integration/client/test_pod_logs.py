@@ -64,6 +64,8 @@ async def test_what_has_no_log_is_said_to_have_none(client: Client, pod: str) ->
 async def test_a_pod_is_named(client: Client) -> None:
     with pytest.raises(ValueError, match="log of which pod"):
         await anext(client.logs("", namespace="default"))
+    with pytest.raises(ValueError, match="Pod: 'web/exec' is no name"):
+        await anext(client.logs("web/exec", namespace="default"))
     with pytest.raises(ValueError, match="since_time needs a time zone"):
         await anext(client.logs("web", namespace="default", since_time=datetime(2100, 1, 1)))
 

@@ -27,6 +27,7 @@ def test_paths_follow_group_scope_and_subresource() -> None:
         == "/apis/example.com/v1/namespaces/ns/widgets/a/status"
     )
     assert resource_path(NODES, name="n") == "/api/v1/nodes/n"
+    assert resource_path(NODES, name="n:1", subresource="proxy/a/b/") == "/api/v1/nodes/n:1/proxy/a/b/"
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,12 @@ def test_paths_follow_group_scope_and_subresource() -> None:
         ({"name": "a"}, "Widget a needs a namespace"),
         ({"name": "", "namespace": "ns"}, "Widget: an empty name addresses nothing"),
         ({"name": "a", "namespace": ""}, "Widget: an empty namespace addresses nothing"),
+        ({"name": "a/status", "namespace": "ns"}, "Widget: 'a/status' is no name: it can't be"),
+        ({"name": "..", "namespace": "ns"}, r"Widget: '\.\.' is no name"),
+        ({"name": "a%2fstatus", "namespace": "ns"}, "Widget: 'a%2fstatus' is no name"),
+        ({"name": "a", "namespace": "../.."}, r"Widget: '\.\./\.\.' is no namespace"),
+        ({"name": "a", "namespace": "ns", "subresource": "../b"}, r"Widget: '\.\.' is no subresource"),
+        ({"name": "a", "namespace": "ns", "subresource": ""}, "Widget: an empty subresource addresses nothing"),
     ],
 )
 def test_an_address_that_would_mean_something_else_is_refused(address: dict[str, str], message: str) -> None:
