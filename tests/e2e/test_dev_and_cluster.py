@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -13,8 +14,15 @@ from tests.e2e.conftest import EXAMPLE, SAMPLE, newest
 from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, eventually
 
 
-def dev(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*KUBEWRIGHT, "dev", *arguments], capture_output=True, text=True, timeout=90, check=False)
+def dev(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*KUBEWRIGHT, "dev", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
 
 
 def test_dev_once_shows_how_the_sample_comes_up_and_ends_well() -> None:
@@ -26,6 +34,25 @@ def test_dev_once_shows_how_the_sample_comes_up_and_ends_well() -> None:
     assert steps.index("Database default/my-postgres: Pending") < steps.index("StatefulSet default/my-postgres: 1/3")
     assert steps[-1] == "Database default/my-postgres: Running"
     assert steps[-2] == "StatefulSet default/my-postgres: 3/3"
+
+
+def test_dev_heeds_variables_and_tells_of_its_end_in_the_log_s_format(tmp_path: Path) -> None:
+    variables = {
+        "KUBEWRIGHT_LOG_FORMAT": "json",
+        "KUBEWRIGHT_LOG_LEVEL": "info",
+        "KUBEWRIGHT_LEADER_ELECT": "true",
+        "KUBEWRIGHT_METRICS_BIND_ADDRESS": "127.0.0.1:0",
+    }
+    done = dev(str(EXAMPLE), "--apply", str(SAMPLE), "--once", **variables)
+    assert done.returncode == 0, done.stderr
+    said = [json.loads(line)["msg"] for line in done.stderr.splitlines()]
+    assert {"listening", "leading", "lease released", "stopped"} <= set(said)
+    done = dev(str(EXAMPLE), "--apply", str(tmp_path / "none.yaml"), **variables)
+    assert done.returncode == 2
+    assert "none.yaml" in json.loads(done.stderr)["error"]
+    done = dev(str(EXAMPLE), KUBEWRIGHT_STOP_WITHN="3")
+    assert done.returncode == 2
+    assert "did you mean KUBEWRIGHT_STOP_WITHIN?" in done.stderr
 
 
 def test_dev_once_ends_with_the_reason_when_time_is_up(tmp_path: Path) -> None:

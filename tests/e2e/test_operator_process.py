@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -180,10 +183,57 @@ def test_no_cluster_configured_is_one_line() -> None:
 
 
 def test_no_cluster_reachable_is_one_line(tmp_path: Path) -> None:
-    done = run(str(EXAMPLE), KUBECONFIG=kubeconfig(tmp_path, "https://127.0.0.1:9"))
+    variables = {"KUBECONFIG": kubeconfig(tmp_path, "https://127.0.0.1:9"), "KUBEWRIGHT_LOG_LEVEL": "error"}
+    done = run(str(EXAMPLE), "--wait-for-server=0", **variables)
     assert done.returncode == 1
     assert done.stderr.strip().count("\n") == 0
     assert "no API server at https://127.0.0.1:9" in done.stderr
+    done = run(str(EXAMPLE), "--wait-for-server=2", "--log-format=json", **variables)
+    assert done.returncode == 1
+    assert json.loads(done.stderr)["error"].endswith("connection refused; given up after 2 s")
+
+
+def test_a_server_that_is_away_at_the_start_is_waited_for_and_not_crashed_on(
+    cluster: Cluster, kubectl: Kubectl, crd: Path, tmp_path: Path
+) -> None:
+    cluster.kill()
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    flags = (f"--health-probe-bind-address=127.0.0.1:{port}", "--leader-elect")
+    with Operator(cluster, EXAMPLE, tmp_path / "operator.log", *flags) as operator:
+
+        def waits() -> None:
+            healthy, why = asked(port, "healthz"), asked(port, "readyz")
+            assert healthy == (200, "ok")
+            assert why[0] == 500
+            assert "[-]server failed: no API server at https://127.0.0.1" in why[1]
+
+        eventually(waits)
+        time.sleep(4)  # longer than a request is tried for
+        waits()
+        assert operator.said("waiting for the API server")
+        assert cluster.run("up", "--pod-ready-after", "0.1").returncode == 0
+        eventually(lambda: kubectl.run("apply", "-f", str(crd)))
+        kubectl.run("apply", "-f", str(SAMPLE))
+        await_running(kubectl)
+        eventually(lambda: _is(asked(port, "readyz"), (200, "ok")), within=40)
+        assert operator.stop() == 0
+        assert len(operator.said("starting")) == 1
+
+
+def asked(port: int, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError as error:
+        raise AssertionError(str(error)) from error
+
+
+def _is(value: object, expected: object) -> None:
+    assert value == expected
 
 
 def test_a_missing_credential_plugin_is_named_and_not_taken_for_a_missing_server(tmp_path: Path) -> None:

@@ -74,6 +74,25 @@ def test_idle_it_stops_at_once_and_lets_go_of_its_lease(cluster: Cluster, kubect
         assert not kubectl.json("lease", "database-operator")["spec"].get("holderIdentity")
 
 
+def test_the_lease_is_named_and_labelled_as_settings_have_it(
+    cluster: Cluster, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    flags = (
+        "--leader-elect",
+        "--leader-elect-resource-name=theirs",
+        "--leader-elect-resource-namespace=kube-system",
+        "--leader-elect-resource-labels=team=db,example.com/tier=infra",
+        "--leader-elect-identity=replica-1",
+    )
+    with Operator(cluster, EXAMPLE, tmp_path / "operator.log", *flags) as operator:
+        eventually(lambda: _some(operator.said("leading")))
+        lease = kubectl.json("lease", "theirs", "--namespace=kube-system")
+        assert lease["spec"]["holderIdentity"] == "replica-1"
+        assert lease["metadata"]["labels"] == {"team": "db", "example.com/tier": "infra"}
+        assert {line["identity"] for line in operator.said("leading")} == {"replica-1"}
+        assert operator.stop() == 0
+
+
 def test_who_loses_the_lease_ends_with_a_code_of_its_own(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> None:
     flags = ("--leader-elect", "--leader-elect-retry-period=0.3")
     with Operator(cluster, EXAMPLE, tmp_path / "operator.log", *flags) as operator:
@@ -82,7 +101,17 @@ def test_who_loses_the_lease_ends_with_a_code_of_its_own(cluster: Cluster, kubec
         kubectl.run("patch", "lease", "database-operator", "--type=merge", "-p", taken)
         assert operator.process.wait(timeout=10) == 3
         assert operator.said("leadership lost")
-        assert "kubewright: the lease was lost" in (tmp_path / "operator.log").read_text()
+        last = operator.lines()[-1]
+        assert (last["msg"], last["exit_code"]) == ("failed", 3)
+        assert last["error"].startswith("the lease was lost")
+        assert_json(tmp_path / "operator.log")
+
+
+def assert_json(log: Path) -> None:
+    """Whatever ends a process, and however, all that it says is JSON."""
+    for line in log.read_text().splitlines():
+        if line != "reconciling":  # which the reconciler prints
+            json.loads(line)
 
 
 def test_a_run_in_flight_is_finished(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> None:
@@ -116,6 +145,7 @@ def test_it_is_gone_within_its_bound_whatever_a_run_does(
         assert 1.9 < time.monotonic() - started < 2 + 5.5  # less than the Deployment's grace period
         assert code in {0, 128 + signal.SIGTERM}
         assert "Traceback" not in log.read_text()
+        assert_json(log)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -149,9 +179,9 @@ def test_the_log_level_follows_its_file(cluster: Cluster, kubectl: Kubectl, tmp_
         assert operator.stop() == 0
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, command: str = "run", **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*KUBEWRIGHT, "run", *arguments],
+        [*KUBEWRIGHT, command, *arguments],
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environment},
         capture_output=True,
         text=True,
@@ -178,6 +208,8 @@ def test_a_setting_of_no_use_is_refused_by_name(
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    in_json = run(str(EXAMPLE), *arguments, KUBEWRIGHT_LOG_FORMAT="json", **environment)
+    assert said in json.loads(in_json.stderr)["error"]
 
 
 def test_help_shows_each_setting_with_its_default_and_where_its_value_is_from(tmp_path: Path) -> None:
@@ -195,6 +227,12 @@ def test_help_shows_each_setting_with_its_default_and_where_its_value_is_from(tm
     assert "[KUBEWRIGHT_LOG_LEVEL; now: debug, set there; default: info]" in text
     assert "[KUBEWRIGHT_LEADER_ELECT; default: false]" in text
     assert "[KUBEWRIGHT_STOP_WITHIN; default: 25]" in re.sub(r"\s+", " ", run("--help").stdout)
+    shown = run(str(file), "--help", KUBEWRIGHT_LEADER_ELECT_RESOURCE_LABELS="team=db", command="dev")
+    text = re.sub(r"\s+", " ", shown.stdout)
+    assert "[KUBEWRIGHT_STOP_WITHIN; now: 40, the operator's own; default: 25]" in text
+    assert "[KUBEWRIGHT_LOG_LEVEL; default: warning]" in text
+    assert "[KUBEWRIGHT_LEADER_ELECT_RESOURCE_LABELS; now: team=db, set there; default: none]" in text
+    assert "[KUBEWRIGHT_LEADER_ELECT_IDENTITY; default: none]" in text
 
 
 @pytest.mark.parametrize("variable", ["KUBEWRIGHT_STOP_WITHIN", "KUBEWRIGHT_STOP_WITHN"])

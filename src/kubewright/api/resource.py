@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from msgspec import Struct
 
+from kubewright.api.arguments import Declared, known_arguments
 from kubewright.api.meta import ObjectMeta
 from kubewright.api.model import Model, field
 from kubewright.api.names import check_dns_label, check_dns_subdomain, pluralize
@@ -31,7 +32,7 @@ class GroupVersionKind(Struct, frozen=True, order=True):
         return f"{self.kind}.{self.version}.{self.group}" if self.group else f"{self.kind}.{self.version}"
 
 
-class Column(Struct, frozen=True):
+class Column(Struct, frozen=True, metaclass=Declared):
     """A column that ``kubectl get`` prints; one with a ``priority`` above 0 only with ``-o wide``."""
 
     name: str
@@ -42,7 +43,7 @@ class Column(Struct, frozen=True):
     priority: int = 0
 
 
-class Scale(Struct, frozen=True, kw_only=True):
+class Scale(Struct, frozen=True, kw_only=True, metaclass=Declared):
     """The scale subresource: JSON paths of the wanted and the observed replicas, and of the serialised pod selector."""
 
     spec: str
@@ -124,6 +125,7 @@ def describe(obj: Resource) -> str:
     return f"{kind} {path}" if path else kind
 
 
+@known_arguments
 def resource(
     api_version: str,
     *,

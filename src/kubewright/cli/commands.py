@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-from kubewright.cli.failure import Failure
+from kubewright.cli.failure import Failure, Telling
 
 __all__ = ["cli", "run_command"]
 
@@ -57,21 +57,23 @@ def cli() -> None:
 
 def run_command(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 well, 1 failed, 2 used wrongly. Failures are one line, never a traceback."""
+    telling = Telling()
     try:
-        code = cli.main(arguments, prog_name="kubewright", standalone_mode=False)
+        code = cli.main(arguments, prog_name="kubewright", standalone_mode=False, obj=telling)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        telling.used_wrongly(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BaseException as error:
         failure = _first(error)
-        if isinstance(failure, SystemExit) or os.environ.get("KUBEWRIGHT_TRACEBACK"):
+        if isinstance(failure, SystemExit):
             raise
-        click.echo(f"kubewright: {_told(failure)}", err=True)
+        exit_code = failure.exit_code if isinstance(failure, Failure) else 1
+        telling.failed(_told(failure), exit_code=exit_code, traceback=bool(os.environ.get("KUBEWRIGHT_TRACEBACK")))
         _forget_output()
-        sys.exit(failure.exit_code if isinstance(failure, Failure) else 1)
+        sys.exit(exit_code)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -5,34 +5,39 @@ from __future__ import annotations
 import asyncio
 import random
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import msgspec
 
-from kubewright.api import ApiError, NotFound, ResourceInfo, SystemClock, resource_info
+from kubewright.api import ApiError, Clock, NotFound, ResourceInfo, SystemClock, resource_info
 from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
+from kubewright.cli.candidacy import candidacy
 from kubewright.cli.durations import Seconds
 from kubewright.cli.failure import Failure
-from kubewright.cli.loading import load_operator
+from kubewright.cli.log_level_file import following
+from kubewright.cli.prepared import Prepared, prepared
 from kubewright.cli.progress import Progress
 from kubewright.cli.readiness import Readiness, readiness
+from kubewright.cli.setting_options import OperatorCommand, setting_options
 from kubewright.cli.signals import stop_on_signals
 from kubewright.client import Client
 from kubewright.crd import definition
 from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.devcluster.errors import ClusterError
 from kubewright.kinds import apiextensions_v1
-from kubewright.operator import Manager, Operator
-from kubewright.telemetry import Log, LogLevel, new_log
-from kubewright.telemetry.standard_logging import heard_by
+from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed
 
 __all__ = ["command"]
 
 
-@click.command("dev")
+class _DevCommand(OperatorCommand):
+    base = Settings(log_level="warning")  # what comes up is shown as it is
+
+
+@click.command("dev", cls=_DevCommand)
 @click.argument("target")
 @click.option(
     "--apply",
@@ -52,64 +57,75 @@ __all__ = ["command"]
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Where the cluster listens.  [default: a free port]"
 )
-@click.option(
-    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True
-)
-def command(target: str, files: tuple[Path, ...], once: bool, timeout: float, port: int, log_level: str) -> None:
+@setting_options(without={"wait_for_server"})  # it comes with one
+def command(target: str, files: tuple[Path, ...], once: bool, timeout: float, port: int, **flags: object) -> None:
     """Run the operator TARGET ("module:attribute" or "file.py:attribute") on an embedded cluster of its own.
 
     Installs its CRDs, applies the given files and shows live how things come up. The cluster is in memory and ends with
     the command; kubectl works on it meanwhile.
     """
-    operator = load_operator(target).operator
-    wanted = read_manifests(files, operator.scheme)
-    level = LogLevel(log_level)
-    log = new_log("console", level=level)
-    session = _Session(operator, wanted, log=log)
-    try:
-        with heard_by(log, level):
+    with prepared(target, flags) as made:
+        session = _Session(made, read_manifests(files, made.loaded.operator.scheme))
+        try:
             asyncio.run(session.run(port=port, timeout=timeout if once else None))
-    except ClusterError as error:
-        raise Failure(str(error)) from error
+        except ClusterError as error:
+            raise Failure(str(error)) from error
 
 
 class _Session:
     """One run of ``kubewright dev``."""
 
-    def __init__(self, operator: Operator, wanted: list[Manifest], *, log: Log) -> None:
-        self._operator = operator
+    def __init__(self, made: Prepared, wanted: list[Manifest]) -> None:
+        self._operator = made.loaded.operator
+        self._settings = made.settings
+        self._level = made.level
         self._wanted = wanted
-        self._log = log
+        self._log = made.log
         self._stop = asyncio.Event()
         self._broken: OSError | None = None
 
     async def run(self, *, port: int, timeout: float | None) -> None:
         """Until Ctrl-C; with a ``timeout``, until what was applied is ready. Raises `Failure` when that takes longer."""
+        async with following(self._settings.log_level_file, self._level, self._log) as reload:
+            with self._stopped_by_signals(reload if self._settings.log_level_file else None):
+                await self._run(port, timeout)
+
+    async def _run(self, port: int, timeout: float | None) -> None:
         clock, rng = SystemClock(), random.Random()
-        with self._stopped_by_signals():
-            started = clock.monotonic()
-            async with DevCluster(https=Https(port=port), clock=clock, rng=rng, log=self._log) as cluster:
-                click.echo(f"embedded cluster at {cluster.server_url} in {clock.monotonic() - started:.2f} s")
-                client = Client(
-                    cluster.transport(), field_manager=self._operator.name, clock=clock, rng=rng, log=self._log
-                )
-                await self._install(client)
-                manager = Manager(self._operator, client, clock=clock, rng=rng, log=self._log)
-                failure: Failure | None = None
-                async with asyncio.TaskGroup() as tasks:
-                    tasks.create_task(manager.run(), name="manager")
-                    try:
-                        await self._follow(manager, client, cluster, timeout=timeout)
-                    except Failure as error:  # raised through the group it would come out wrapped
-                        failure = error
-                    finally:
-                        manager.stop()
-                if wrong := self._broken or failure:
-                    raise wrong
+        started = clock.monotonic()
+        async with DevCluster(https=Https(port=port), clock=clock, rng=rng, log=self._log) as cluster:
+            click.echo(f"embedded cluster at {cluster.server_url} in {clock.monotonic() - started:.2f} s")
+            client = Client(cluster.transport(), field_manager=self._operator.name, clock=clock, rng=rng, log=self._log)
+            await self._install(client)
+            manager = self._manager(client, clock, rng)
+            failure: Failure | None = None
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(_managed(manager), name="manager")
+                try:
+                    await self._follow(manager, client, cluster, timeout=timeout)
+                except Failure as error:  # raised through the group it would come out wrapped
+                    failure = error
+                finally:
+                    manager.stop()
+            if wrong := self._broken or failure:
+                raise wrong
+
+    def _manager(self, client: Client, clock: Clock, rng: random.Random) -> Manager:
+        settings, log, name = self._settings, self._log, self._operator.name
+        return Manager(
+            self._operator,
+            client,
+            clock=clock,
+            rng=rng,
+            log=log,
+            settings=settings,
+            election=candidacy(client, settings, name=name, namespace=None, clock=clock, rng=rng, log=log),
+        )
 
     @contextmanager
-    def _stopped_by_signals(self) -> Iterator[None]:
-        with stop_on_signals(self._stop.set) as signals:
+    def _stopped_by_signals(self, reload: Callable[[], None] | None) -> Iterator[None]:
+        """Without a log level's file SIGHUP ends it, as of a terminal that is closed."""
+        with stop_on_signals(self._stop.set, log=self._log, reload=reload) as signals:
             try:
                 yield
             except asyncio.CancelledError as error:
@@ -184,6 +200,13 @@ class _Session:
             "Ctrl-C stops the operator and the cluster.",
             "",
         ]
+
+
+async def _managed(manager: Manager) -> None:
+    try:
+        await manager.run()
+    except (StartFailed, LeadershipLost) as error:
+        raise Failure(str(error)) from error
 
 
 def _shortest(info: ResourceInfo) -> str:

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from kubewright.telemetry import Log
 from kubewright.telemetry.logs import LogLevel
 
-__all__ = ["LogLevelFile"]
+__all__ = ["LogLevelFile", "following"]
+
+
+@asynccontextmanager
+async def following(path: str, level: LogLevel, log: Log) -> AsyncIterator[Callable[[], None]]:
+    """In the block, ``level`` is what the file says, if a ``path`` is given. Yields what reads it at once, for SIGHUP."""
+    if not path:
+        yield _nothing
+        return
+    file = LogLevelFile(Path(path), level, log)
+    file.reload()
+    task = asyncio.create_task(file.follow(), name="log level")
+    try:
+        yield file.reload
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def _nothing() -> None:
+    """Credentials and certificates are read again by themselves; SIGHUP must not end the process."""
 
 
 class LogLevelFile:

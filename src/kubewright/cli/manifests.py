@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import msgspec
 
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
@@ -21,15 +22,29 @@ __all__ = ["command"]
     multiple=True,
     help="Where the operator works; may be given more than once.  [default: as it declares, else everywhere]",
 )
-def command(target: str, image: str | None, namespace: str | None, watched: tuple[str, ...]) -> None:
+@click.option(
+    "--metrics-bind-address",
+    "metrics",
+    metavar="ADDRESS",
+    help="Where /metrics is served, such as :8080; 0: nowhere.  [default: as the operator's settings have it]",
+)
+def command(
+    target: str, image: str | None, namespace: str | None, watched: tuple[str, ...], metrics: str | None
+) -> None:
     """Print the CRDs, RBAC and Deployment of the operator TARGET ("module:attribute" or "file.py:attribute").
 
     All of it is derived from the operator's declarations; pipe it into kubectl apply -f -. An operator that works in
-    certain namespaces gets a Role in each of them in place of a ClusterRole.
+    certain namespaces gets a Role in each of them in place of a ClusterRole; one that serves metrics gets a Service for
+    them.
     """
     operator, module = load_operator(target)
     try:
-        documents = manifests(operator, target=module, image=image, namespace=namespace, watched=watched or None)
+        settings = operator.settings
+        if metrics is not None:
+            settings = msgspec.structs.replace(settings, metrics_bind_address=metrics)
+        documents = manifests(
+            operator, target=module, image=image, namespace=namespace, watched=watched or None, settings=settings
+        )
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from error
     click.echo(to_yaml(documents), nl=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar
 
 import click
 
-from kubewright.cli.failure import Failure
+from kubewright.api.selectors import format_labels
+from kubewright.cli.failure import Failure, Telling, asked_format
 from kubewright.cli.loading import load_operator
 from kubewright.operator.settings import SETTINGS, Resolved, Setting, Settings, SettingsError, resolve
 
@@ -17,25 +18,31 @@ __all__ = ["OperatorCommand", "resolved", "setting_options"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def setting_options(function: F) -> F:
-    """Adds an option for each of `SETTINGS`; not given, it is None."""
-    for setting in reversed(SETTINGS):
-        names = [f"{setting.flag}/--no-{setting.flag[2:]}"] if setting.is_switch else [setting.flag]
-        function = click.option(
-            *names,
-            setting.name,
-            type=bool if setting.is_switch else str,
-            default=None,
-            metavar=None if setting.is_switch else "|".join(setting.choices) or setting.metavar,
-            help=setting.description,
-        )(function)
-    return function
+def setting_options(*, without: Container[str] = ()) -> Callable[[F], F]:
+    """Adds an option for each of `SETTINGS`, but for those that mean nothing to the command; not given, it is None."""
+
+    def add(function: F) -> F:
+        for setting in reversed(SETTINGS):
+            if setting.name in without:
+                continue
+            names = [f"{setting.flag}/--no-{setting.flag[2:]}"] if setting.is_switch else [setting.flag]
+            function = click.option(
+                *names,
+                setting.name,
+                type=bool if setting.is_switch else str,
+                default=None,
+                metavar=None if setting.is_switch else "|".join(setting.choices) or setting.metavar,
+                help=setting.description,
+            )(function)
+        return function
+
+    return add
 
 
-def resolved(defaults: Settings, flags: dict[str, object]) -> Resolved:
+def resolved(defaults: Settings, flags: Mapping[str, object], *, base: Settings) -> Resolved:
     """Raises `Failure`, of wrong use, for a setting that can't be used."""
     try:
-        return resolve(defaults, os.environ, flags)
+        return resolve(defaults, os.environ, flags, base=base)
     except SettingsError as error:
         raise Failure(str(error), exit_code=2) from error
 
@@ -43,9 +50,13 @@ def resolved(defaults: Settings, flags: dict[str, object]) -> Resolved:
 class OperatorCommand(click.Command):
     """A command with a TARGET and settings, whose help tells the defaults of that target's operator."""
 
+    base = Settings()
+    """What counts where nobody says otherwise."""
     _target: str | None = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if (telling := ctx.find_object(Telling)) is not None:
+            telling.format = asked_format(args)
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         self._target = target if isinstance(target := given.get("target"), str) else None
         return super().parse_args(ctx, args)
@@ -62,7 +73,7 @@ class OperatorCommand(click.Command):
             if setting is None:
                 rows.append(record)
             else:
-                settings.append((record[0], f"{record[1]}  {_told(setting, known)}"))
+                settings.append((record[0], f"{record[1]}  {_told(setting, known, self.base)}"))
         with formatter.section("Options"):
             formatter.write_dl(rows)
         with formatter.section("Settings (a flag goes before its variable, that before the operator's own)"):
@@ -79,21 +90,23 @@ class OperatorCommand(click.Command):
             operator = None
         defaults = Settings() if operator is None else operator.settings
         try:
-            return resolve(defaults, os.environ, {}), ""
+            return resolve(defaults, os.environ, {}, base=self.base), ""
         except SettingsError as error:
-            return resolve(defaults, {}, {}), str(error)
+            return resolve(defaults, {}, {}, base=self.base), str(error)
 
 
-def _told(setting: Setting, known: Resolved) -> str:
+def _told(setting: Setting, known: Resolved, base: Settings) -> str:
     value = _shown(getattr(known.settings, setting.name))
     origin = known.origins.get(setting.name)
     if origin is None:
         return f"[{setting.variable}; default: {value}]"
     where = "set there" if origin == setting.variable else origin
-    return f"[{setting.variable}; now: {value}, {where}; default: {_shown(getattr(Settings(), setting.name))}]"
+    return f"[{setting.variable}; now: {value}, {where}; default: {_shown(getattr(base, setting.name))}]"
 
 
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, Mapping):
+        return format_labels(value) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value) or "none"

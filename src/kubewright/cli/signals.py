@@ -11,10 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from kubewright.telemetry import Log
+
 __all__ = ["Signals", "stop_on_signals"]
 
 _FORCED_WITHIN = 5.0
 """Seconds from the second signal until the process is ended, whatever it does."""
+_LAST_WORDS = 0.5
+"""Seconds that it may take to say so."""
 
 
 class Signals:
@@ -32,7 +36,11 @@ class Signals:
 
 @contextmanager
 def stop_on_signals(
-    stop: Callable[[], None], *, within: float | None = None, reload: Callable[[], None] | None = None
+    stop: Callable[[], None],
+    *,
+    log: Log,
+    within: float | None = None,
+    reload: Callable[[], None] | None = None,
 ) -> Iterator[Signals]:
     """While in the block, the first signal calls ``stop`` and a further one cancels the task that entered it.
 
@@ -45,7 +53,7 @@ def stop_on_signals(
     timers: list[threading.Timer] = []
 
     def end_after(seconds: float, code: int) -> None:
-        timer = threading.Timer(seconds, _end, args=(seconds, code))
+        timer = threading.Timer(seconds, _end, args=(seconds, code, log))
         timer.daemon = True
         timer.start()
         timers.append(timer)
@@ -82,7 +90,12 @@ def stop_on_signals(
             timer.cancel()
 
 
-def _end(seconds: float, code: int) -> None:
-    sys.stderr.write(f"kubewright: not stopped after {seconds:g} s: something does not let go; ended\n")
-    sys.stderr.flush()
+def _end(seconds: float, code: int, log: Log) -> None:
+    def say() -> None:
+        log.error("not stopped in time and ended: something does not let go", seconds=seconds, exit_code=code)
+        sys.stderr.flush()
+
+    saying = threading.Thread(target=say, daemon=True)  # what does not let go may be what writes to standard error
+    saying.start()
+    saying.join(_LAST_WORDS)
     os._exit(code)

@@ -7,10 +7,12 @@ import random
 
 from msgspec import Struct
 
+from kubewright.api.arguments import Declared
+
 __all__ = ["Backoff"]
 
 
-class Backoff(Struct, frozen=True, kw_only=True):
+class Backoff(Struct, frozen=True, kw_only=True, metaclass=Declared):
     """Exponential delays: ``first``·2ⁿ⁻¹ seconds after n failures in a row, up to ``longest``, each ± ``jitter``."""
 
     first: float = 0.005

@@ -6,6 +6,7 @@ import math
 
 from msgspec import Struct
 
+from kubewright.api.arguments import Declared
 from kubewright.controller.queue import Priority
 
 __all__ = ["Requeue", "Result", "TerminalError"]
@@ -19,7 +20,7 @@ def check_delay(seconds: object, *, what: str) -> None:
         raise ValueError(f"{what} is {seconds!r}: give 0 or more seconds")
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class Result(Struct, frozen=True, kw_only=True, metaclass=Declared):
     """What a reconcile returns when it wants to run again although nothing changes; None means it does not."""
 
     requeue_after: float | None = None

@@ -9,6 +9,7 @@ from typing import Generic, TypeAlias, TypeVar
 from msgspec import Struct
 
 from kubewright.api import OwnerReference, Resource, ResourceInfo, resource_info
+from kubewright.api.arguments import Declared
 from kubewright.controller.predicates import Predicate, any_change
 from kubewright.controller.request import Request
 
@@ -44,7 +45,7 @@ def is_metadata_only(kind: type[Resource]) -> bool:
     return (info.group, info.kind) in _METADATA_ONLY
 
 
-class Whole(Struct, Generic[R], frozen=True):
+class Whole(Struct, Generic[R], frozen=True, metaclass=Declared):
     """In ``owns`` and ``reads``: a kind whose objects are cached whole, Secrets and ConfigMaps too.
 
     Of these only metadata is cached otherwise, since a cluster may have many and large ones; what they hold is read from
@@ -55,7 +56,7 @@ class Whole(Struct, Generic[R], frozen=True):
     kind: type[R]
 
 
-class Watch(Struct, Generic[R], frozen=True):
+class Watch(Struct, Generic[R], frozen=True, metaclass=Declared):
     """Objects of ``kind`` wake the requests that ``to`` names. Watching implies that the kind may be read.
 
     An ``optional`` kind may not be installed: the controller works without it, and hears of its objects once it is.

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubewright.api import ObjectMeta, Resource, to_dict
+from kubewright.api.names import check_dns_label
 from kubewright.crd import definition
 from kubewright.kinds import core_v1
-from kubewright.manifests.deployment import deployment
+from kubewright.manifests.deployment import deployment, metrics_service
 from kubewright.manifests.rbac import access, lease_access
-from kubewright.operator import Operator
+from kubewright.operator import Operator, Settings
 from kubewright.operator.namespaces import checked_namespaces
 
 __all__ = ["manifests"]
@@ -23,21 +24,29 @@ def manifests(
     image: str | None = None,
     namespace: str | None = None,
     watched: Iterable[str] | None = None,
+    settings: Settings | None = None,
 ) -> list[dict[str, Any]]:
-    """CRDs, namespace, service account, RBAC and Deployment, as what their YAML says.
+    """CRDs, namespace, service account, RBAC, Deployment and, where metrics are served, a Service for them, as what their
+    YAML says. Raises TypeError and ValueError for what can't be applied.
 
     ``target``: the operator as ``kubewright run`` takes it. ``image``: default ``<operator>:latest``. ``namespace``:
     default ``<operator>-system``. ``watched``: the namespaces it works in here, default those it declares.
+    ``settings``: default the operator's own.
     """
     scope = operator.namespaces if watched is None else checked_namespaces(watched, what="watched")
     home = namespace or f"{operator.name}-system"
+    check_dns_label(home, what="namespace")
+    chosen = settings or operator.settings
+    service = metrics_service(operator, chosen, namespace=home)
     objects: list[Resource] = [
         core_v1.Namespace(metadata=ObjectMeta(name=home)),
         core_v1.ServiceAccount(metadata=ObjectMeta(name=operator.name, namespace=home)),
         *access(operator, home=home, namespaces=scope),
-        *lease_access(operator, home=home),
+        *lease_access(operator, home=home, namespace=chosen.leader_elect_resource_namespace or home),
+        *([] if service is None else [service]),
         deployment(
             operator,
+            chosen,
             target=target,
             image=image or f"{operator.name}:latest",
             namespace=home,

@@ -65,9 +65,9 @@ def access(operator: Operator[Any], *, home: str, namespaces: Iterable[str] | No
     return found
 
 
-def lease_access(operator: Operator[Any], *, home: str) -> list[Resource]:
-    """The Role for leader election, and what binds it to the operator's service account, both in ``home``."""
-    metadata = ObjectMeta(name=f"{operator.name}-leader-election", namespace=home)
+def lease_access(operator: Operator[Any], *, home: str, namespace: str) -> list[Resource]:
+    """The Role for leader election by a Lease in ``namespace``, and what binds it to the service account in ``home``."""
+    metadata = ObjectMeta(name=f"{operator.name}-leader-election", namespace=namespace)
     return [
         rbac_v1.Role(metadata=metadata, rules=_rules([lease_need()])),
         rbac_v1.RoleBinding(

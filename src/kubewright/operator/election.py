@@ -21,11 +21,12 @@ from kubewright.api import (
     SystemClock,
     micro_time,
 )
+from kubewright.api.arguments import known_arguments
 from kubewright.api.names import check_dns_subdomain
 from kubewright.client import Client, Fence, MergePatch, TransportError
 from kubewright.kinds import coordination_v1
 from kubewright.operator.election_lease import LeaseView, Standing
-from kubewright.operator.election_times import JITTER, check_times
+from kubewright.operator.election_rules import JITTER, check_identity, check_times
 from kubewright.telemetry import Log, null_log
 
 __all__ = ["LeaderElection", "new_identity"]
@@ -57,6 +58,7 @@ class LeaderElection:
         `release`.
     """
 
+    @known_arguments
     def __init__(
         self,
         client: Client,
@@ -77,7 +79,7 @@ class LeaderElection:
         Times are seconds. Raises ValueError, naming the argument.
         """
         check_dns_subdomain(name, what="the lease's name")
-        self.identity = _checked(identity) if identity is not None else new_identity(rng)
+        self.identity = check_identity(identity, what="identity") if identity is not None else new_identity(rng)
         check_times(lease_duration, renew_deadline, retry_period)
         self.name = name
         self.namespace = namespace
@@ -283,14 +285,6 @@ class LeaderElection:
         patch = MergePatch(changed).bound_to(seen.metadata.resource_version)
         async with asyncio.timeout(self._patience):
             return await self._client.patch(coordination_v1.Lease, self.name, patch, namespace=self.namespace)
-
-
-def _checked(identity: str) -> str:
-    if not identity or not identity.isascii() or not identity.isprintable() or " " in identity:
-        raise ValueError(
-            f"identity={identity!r}: use printable ASCII without blanks; it is sent in the user agent, too"
-        )
-    return identity
 
 
 def _words(error: Exception) -> str:

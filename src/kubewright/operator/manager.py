@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubewright.api import Clock, SystemClock, resource_info
+from kubewright.api.arguments import known_arguments
 from kubewright.cache import Cache
 from kubewright.cache.readings import readings
 from kubewright.client import Client
@@ -29,6 +30,7 @@ from kubewright.telemetry import Log, Metrics, Spans, null_log, null_metrics, op
 
 if TYPE_CHECKING:
     from kubewright.operator.election import LeaderElection
+    from kubewright.operator.first_contact import FirstContact
     from kubewright.operator.start_checks import StartChecks
 
 __all__ = ["LeadershipLost", "Manager"]
@@ -46,9 +48,11 @@ class Manager:
         refuses to be cancelled, which is named in the log. A kind whose CRD is missing, a permission that is, and an API
         server that is away are reported and waited for.
     Errors
-        From `run`: `StartFailed` where a part could not start, which it names; `LeadershipLost`.
+        From `run`: `StartFailed` where a part could not start, which it names; `Unreachable` from ``first_contact``;
+        `LeadershipLost`.
     """
 
+    @known_arguments
     def __init__(
         self,
         operator: Operator[Any],
@@ -60,15 +64,17 @@ class Manager:
         settings: Settings | None = None,
         namespaces: Iterable[str] | None = None,
         election: LeaderElection | None = None,
+        first_contact: FirstContact | None = None,
         metrics: Metrics | None = None,
         spans: Callable[[], Spans | None] = open_telemetry,
         start_checks: bool = False,
         target: str | None = None,
     ) -> None:
         """``settings``: default those of the operator. ``namespaces``: where it works; default what it declares.
-        ``election``: controllers run, and write, only while it is won; without one, at once. ``metrics``: where it
-        counts what it does; default its own where they are served, else nowhere. ``spans``: asked, when controllers
-        start, for where runs are traced; default as OpenTelemetry was set up.
+        ``election``: controllers run, and write, only while it is won; without one, at once. ``first_contact``: nothing
+        else is asked of the server before it is made; without one, a server that is away is waited for without end.
+        ``metrics``: where it counts what it does; default its own where they are served, else nowhere. ``spans``: asked,
+        when controllers start, for where runs are traced; default as OpenTelemetry was set up.
 
         With ``start_checks`` the server is asked whether it has and allows what the operator declares, and what it lacks
         is told with the remedy, in which ``target`` is the operator as the command line names it.
@@ -80,6 +86,7 @@ class Manager:
         self.settings = settings or operator.settings
         self._log = (log or null_log()).bind(operator=operator.name)
         self.election = election
+        self._first_contact = first_contact
         self.metrics = metrics or (null_metrics() if self.settings.metrics_bind_address == "0" else Metrics())
         self._stopping = asyncio.Event()
         self._writer = client if election is None else client.fenced(election.fence)
@@ -113,6 +120,8 @@ class Manager:
         self._start_checks = self._checks_of(target, rng) if start_checks else None
         healthy = [PING, self._heartbeat.check, workers_check(self.controllers)]
         ready = [caches_check(self.cache, clock), Check("shutdown", self._why_shut_down)]
+        if first_contact is not None:
+            ready.insert(0, first_contact.check)
         if election is not None:
             ready.append(leader_check(election))
         self.health: Mapping[str, list[Check]] = {
@@ -181,6 +190,8 @@ class Manager:
             await lifecycle.enter(f"{paths} at {address}", serving, unless=self._stopping)
         if self.settings.health_probe_bind_address != "0":
             lifecycle.run("heartbeat", {"heartbeat": self._heartbeat.run()})
+        if self._first_contact is not None and not await self._meet(self._first_contact, lifecycle):
+            return
         lifecycle.run("caches", {"cache": self.cache.run()})
         if self._start_checks is not None:
             lifecycle.run("start-up checks", {"start-up checks": self._start_checks.run()})
@@ -196,6 +207,12 @@ class Manager:
                 {f"controller-{controller.spec.name}": controller.run() for controller in self.controllers},
                 drain=self._drain,
             )
+
+    async def _meet(self, contact: FirstContact, lifecycle: Lifecycle) -> bool:
+        """Whether the server answered, rather than this process having been asked to stop."""
+        lifecycle.run("first contact", {"first contact": contact.make()}, may_end=True)
+        await lifecycle.until(self._stopping.wait(), contact.made.wait())
+        return not self._stopping.is_set()
 
     async def _win(self, election: LeaderElection, lifecycle: Lifecycle) -> bool:
         """Campaigns; whether this process leads now, rather than having been asked to stop."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Unp
 import msgspec
 
 from kubewright.api import Resource, Scheme, resource_info
+from kubewright.api.arguments import known_arguments
 from kubewright.api.names import check_dns_label
 from kubewright.client import Client
 from kubewright.controller import (
@@ -65,6 +66,7 @@ class Operator(Generic[S_co]):
     reconcilers may say ``ctx: Context[Cloud]`` and find it as ``ctx.state``.
     """
 
+    @known_arguments
     def __init__(
         self,
         name: str,
@@ -125,6 +127,7 @@ class Operator(Generic[S_co]):
         self, kind: type[R], *, keys: Literal[True], threads: Literal[True], **options: Unpack[ControllerOptions]
     ) -> Register[Request, BlockingContext[S_co], Result | None]: ...
 
+    @known_arguments
     def controller(
         self,
         kind: type[R],
@@ -215,6 +218,7 @@ class Operator(Generic[S_co]):
         self, kind: type[R], *, name: str, threads: Literal[True]
     ) -> Callable[[Callable[[R, BlockingContext[S_co]], None]], Callable[[R, BlockingContext[S_co]], None]]: ...
 
+    @known_arguments
     def finalizer(self, kind: type[R], *, name: str, threads: bool = False) -> Any:
         """Registers an async function that runs before an object of ``kind`` goes. ``name``: ``domain/what``.
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from kubewright.api.names import check_dns_subdomain
-from kubewright.operator.election_times import check_times
+from kubewright.api.arguments import Declared, nearest
+from kubewright.api.label_rules import label_value_problems, qualified_name_problems
+from kubewright.api.names import check_dns_label, check_dns_subdomain
+from kubewright.operator.election_rules import check_identity, check_times
 from kubewright.operator.http_server import Address
 
 __all__ = ["SETTINGS", "Resolved", "Setting", "Settings", "SettingsError", "resolve"]
@@ -24,10 +25,11 @@ class SettingsError(ValueError):
     """A setting that can't be used; the message names the argument, variable or flag, and the remedy."""
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class Settings(Struct, frozen=True, kw_only=True, metaclass=Declared):
     """See `SETTINGS` for what each one does. Raises `SettingsError` for values that make no sense."""
 
     stop_within: float = 25.0
+    wait_for_server: float = 120.0
     health_probe_bind_address: str = "0"
     metrics_bind_address: str = "0"
     leader_elect: bool = False
@@ -36,6 +38,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     leader_elect_retry_period: float = 2.0
     leader_elect_resource_name: str = ""
     leader_elect_resource_namespace: str = ""
+    leader_elect_resource_labels: Mapping[str, str] = field(default_factory=dict)
+    leader_elect_identity: str = ""
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_level_file: str = ""
@@ -44,7 +48,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         for setting in SETTINGS:
             try:
                 setting.check(getattr(self, setting.name))
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 raise SettingsError(f"{setting.name}: {error}") from error
         try:
             check_times(
@@ -62,24 +66,33 @@ def _seconds(value: object) -> None:
         raise ValueError(f"{value!r} is no positive number of seconds")
 
 
+def _seconds_or_none(value: object) -> None:
+    if value != 0 or isinstance(value, bool):
+        _seconds(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
 def _address(value: object) -> None:
-    if value != "0":
+    if _text(value) != "0":
         Address.parse(str(value))
 
 
 def _one_of(*choices: str) -> Callable[[object], None]:
     def check(value: object) -> None:
         if value not in choices:
-            close = get_close_matches(str(value), choices, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(choices)}"
-            raise ValueError(f"{value!r} is none of its values: {hint}")
+            raise ValueError(f"{value!r} is none of its values: {nearest(str(value), choices)}")
 
     return check
 
 
 def _flag(value: object) -> None:
-    if value not in {True, False}:
-        raise ValueError(f"{value!r} is neither true nor false")
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
 
 
 def _yes(text: str) -> bool:
@@ -90,12 +103,39 @@ def _yes(text: str) -> bool:
 
 
 def _name(value: object) -> None:
-    if value:
-        check_dns_subdomain(str(value), what="it")
+    if name := _text(value):
+        check_dns_subdomain(name, what="it")
 
 
-def _text(_value: object) -> None:
-    """Any will do."""
+def _namespace(value: object) -> None:
+    if name := _text(value):
+        check_dns_label(name, what="it")
+
+
+def _identity(value: object) -> None:
+    if name := _text(value):
+        check_identity(name, what="it")
+
+
+def _labels(value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{value!r} is no mapping of labels to their values")
+    for key, label in value.items():
+        if problems := qualified_name_problems(_text(key)):
+            raise ValueError(f"{key!r} is no label: {problems[0]}")
+        if problems := label_value_problems(_text(label)):
+            raise ValueError(f"{label!r} is no value of label {key}: {problems[0]}")
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """As ``kubectl -l`` takes them."""
+    pairs = {}
+    for pair in filter(None, (each.strip() for each in text.split(","))):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"{pair!r} is no label with a value: write KEY=VALUE,KEY=VALUE")
+        pairs[key.strip()] = value.strip()
+    return pairs
 
 
 def _whole_seconds(value: object) -> None:
@@ -123,8 +163,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     metavar: str = ""
-    check: Callable[[object], None] = _text
-    """Raises ValueError, which does not name the setting."""
+    check: Callable[[object], object] = _text
+    """Raises TypeError or ValueError, which do not name the setting."""
     read: Callable[[str], object] = str
     """From text; raises ValueError."""
     is_switch: bool = False
@@ -147,6 +187,13 @@ SETTINGS: tuple[Setting, ...] = (
         description="Seconds that runs in flight are given to end when the operator stops.",
         metavar="SECONDS",
         check=_seconds,
+        read=_number,
+    ),
+    Setting(
+        name="wait_for_server",
+        description="Seconds to wait for an API server that is away at the start, not ready meanwhile; 0: not at all.",
+        metavar="SECONDS",
+        check=_seconds_or_none,
         read=_number,
     ),
     Setting(
@@ -199,7 +246,20 @@ SETTINGS: tuple[Setting, ...] = (
         name="leader_elect_resource_namespace",
         description="The Lease's namespace; empty: that of this pod, or of the kubeconfig's context.",
         metavar="NAMESPACE",
-        check=_name,
+        check=_namespace,
+    ),
+    Setting(
+        name="leader_elect_resource_labels",
+        description="Labels that the Lease gets, such as team=db,tier=infra.",
+        metavar="KEY=VALUE,…",
+        check=_labels,
+        read=_pairs,
+    ),
+    Setting(
+        name="leader_elect_identity",
+        description="Who this process is in the Lease, unlike every other; empty: the pod's or host's name and something unique.",
+        metavar="TEXT",
+        check=_identity,
     ),
     Setting(
         name="log_format",
@@ -234,15 +294,24 @@ class Resolved(Struct, frozen=True):
     """Where each value is from that is no default of ours: the operator, a variable or a flag."""
 
 
-def resolve(defaults: Settings, environment: Mapping[str, str], flags: Mapping[str, object]) -> Resolved:
-    """``flags`` holds what was given on the command line, by field. Raises `SettingsError`."""
+def resolve(
+    defaults: Settings,
+    environment: Mapping[str, str],
+    flags: Mapping[str, object],
+    *,
+    base: Settings = Settings(),  # noqa: B008 - it can't be changed
+) -> Resolved:
+    """``defaults`` are the operator's own, ``base`` what counts where it has none. ``flags`` holds what was given on the
+    command line, by field. Raises `SettingsError`.
+    """
     _refuse_unknown(environment)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     plain = Settings()
     for setting in SETTINGS:
-        values[setting.name] = getattr(defaults, setting.name)
-        if values[setting.name] != getattr(plain, setting.name):
+        values[setting.name] = getattr(base, setting.name)
+        if (own := getattr(defaults, setting.name)) != getattr(plain, setting.name):
+            values[setting.name] = own
             origins[setting.name] = "the operator's own"
         if (text := environment.get(setting.variable)) is not None:
             values[setting.name] = _checked(setting, text, setting.variable)
@@ -257,7 +326,7 @@ def _checked(setting: Setting, value: object, origin: str) -> object:
     try:
         read = setting.read(value) if isinstance(value, str) else value
         setting.check(read)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise SettingsError(f"{origin}: {error}") from error
     return read
 
@@ -268,6 +337,4 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
         name = variable.removeprefix(PREFIX)
         if name == variable or variable in known or _SERVICE_LINK.fullmatch(name):
             continue
-        close = get_close_matches(variable, known, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-        raise SettingsError(f"{variable}: there is no such setting; {hint}")
+        raise SettingsError(f"{variable}: there is no such setting; {nearest(variable, known, cutoff=0.5)}")

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 import yaml
 from database_operator.operator import operator
 
+from kubewright import Operator
 from kubewright.manifests import manifests, policy_rules, to_yaml
+from kubewright.operator import Settings
 
 TARGET = "database_operator.operator:operator"
 
@@ -78,3 +83,58 @@ def test_the_text_reads_back_as_the_documents() -> None:
 
 def test_names_that_would_read_as_booleans_are_quoted() -> None:
     assert to_yaml([{"y": "n", "yes": "off", "N": 1}]) == "---\n'y': 'n'\n'yes': 'off'\n'N': 1\n"
+
+
+def serving(address: str, **settings: Any) -> dict[str, dict[str, Any]]:
+    """The documents, by their kind, of an operator that serves metrics there."""
+    chosen = Settings(metrics_bind_address=address, **settings)
+    documents = manifests(operator, target=TARGET, namespace="home", settings=chosen)
+    return {each["kind"]: each for each in documents}
+
+
+def container_of(deployment: dict[str, Any]) -> dict[str, Any]:
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    return dict(container)
+
+
+def test_metrics_have_a_port_and_a_service_that_leads_to_it() -> None:
+    found = serving(":8080")
+    container, service = container_of(found["Deployment"]), found["Service"]
+    assert "--metrics-bind-address=:8080" in container["args"]
+    assert {"name": "metrics", "containerPort": 8080} in container["ports"]
+    assert service["metadata"]["name"] == "database-operator-metrics"
+    assert service["metadata"]["namespace"] == "home"
+    assert service["spec"]["ports"] == [{"name": "metrics", "port": 8080, "targetPort": "metrics"}]
+    pod = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= pod.items()
+
+
+def test_metrics_where_health_is_served_share_its_port() -> None:
+    found = serving("0.0.0.0:8081")
+    container, service = container_of(found["Deployment"]), found["Service"]
+    assert container["ports"] == [{"name": "health", "containerPort": 8081}]
+    assert "--health-probe-bind-address=0.0.0.0:8081" in container["args"]
+    assert "--metrics-bind-address=0.0.0.0:8081" in container["args"]
+    assert service["spec"]["ports"] == [{"name": "metrics", "port": 8081, "targetPort": "health"}]
+
+
+@pytest.mark.parametrize("address", ["0", "127.0.0.1:8080", ":0"])
+def test_metrics_that_nobody_can_reach_have_no_service(address: str) -> None:
+    found = serving(address)
+    assert "Service" not in found
+    assert [port["name"] for port in container_of(found["Deployment"])["ports"]] == ["health"]
+
+
+def test_the_role_for_leader_election_is_where_the_lease_is() -> None:
+    found = serving("0", leader_elect_resource_namespace="leases")
+    role, binding = found["Role"], found["RoleBinding"]
+    assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "leases"
+    assert binding["subjects"][0]["namespace"] == "home"
+
+
+def test_names_that_are_too_long_for_what_they_become_are_refused() -> None:
+    long = Operator("x" * 60, settings=Settings(metrics_bind_address=":8080"))
+    with pytest.raises(ValueError, match=f"^namespace is '{'x' * 60}-system': "):
+        manifests(long, target=TARGET)
+    with pytest.raises(ValueError, match="^the name of the metrics' Service is 'x+-metrics': "):
+        manifests(long, target=TARGET, namespace="home")

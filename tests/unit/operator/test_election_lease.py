@@ -99,8 +99,8 @@ def election(name: str = "operator", **options: Any) -> LeaderElection:
         ({"renew_deadline": 15.0}, "renew_deadline=15 must be less than lease_duration=15"),
         ({"retry_period": 9.0}, "retry_period=9 must be more than 0 and less than renew_deadline=10 / 1.2"),
         ({"retry_period": 0.0}, "retry_period=0 must be more than 0"),
-        ({"identity": ""}, "identity='': use printable ASCII"),
-        ({"identity": "a b"}, "identity='a b': use printable ASCII without blanks"),
+        ({"identity": ""}, "identity is '': use printable ASCII"),
+        ({"identity": "a b"}, "identity is 'a b': use printable ASCII without blanks"),
         ({"identity": "a\r\nx-evil: 1"}, "use printable ASCII"),
     ],
 )

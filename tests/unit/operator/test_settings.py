@@ -47,6 +47,12 @@ def test_switches_are_read_from_variables(text: str, meant: bool) -> None:
         ("LEADER_ELECT", "maybe", "'maybe' is neither true nor false"),
         ("LEADER_ELECT_LEASE_DURATION", "1.5", "no whole number of seconds"),
         ("LEADER_ELECT_RESOURCE_NAME", "A_b", "A_b"),
+        ("LEADER_ELECT_RESOURCE_NAMESPACE", "a.b", "a.b"),
+        ("LEADER_ELECT_RESOURCE_LABELS", "team", "'team' is no label with a value: write KEY=VALUE,KEY=VALUE"),
+        ("LEADER_ELECT_RESOURCE_LABELS", "a b=c", "'a b' is no label: name part must consist of"),
+        ("LEADER_ELECT_RESOURCE_LABELS", "a=b c", "'b c' is no value of label a: "),
+        ("LEADER_ELECT_IDENTITY", "me again", "use printable ASCII without blanks"),
+        ("WAIT_FOR_SERVER", "-1", "no positive number of seconds"),
         ("LOG_LEVEL", "warn", "did you mean warning?"),
         ("HEALTH_PROBE_BIND_ADDRESS", "8081", "use HOST:PORT"),
     ],
@@ -64,6 +70,43 @@ def test_a_value_of_no_use_is_refused_by_its_flag_and_by_its_argument() -> None:
     wrong: Any = "loud"
     with pytest.raises(SettingsError, match="^log_level: 'loud' is none"):
         Settings(log_level=wrong)
+
+
+def test_labels_and_an_identity_of_the_election_are_read_and_shown() -> None:
+    own = Settings(leader_elect_resource_labels={"team": "db"})
+    environment = {"KUBEWRIGHT_LEADER_ELECT_IDENTITY": "me"}
+    assert resolve(own, environment, {}).settings == Settings(
+        leader_elect_resource_labels={"team": "db"}, leader_elect_identity="me"
+    )
+    flags = {"leader_elect_resource_labels": "team=web, example.com/tier=", "leader_elect_identity": ""}
+    known = resolve(own, environment, flags)
+    assert known.settings == Settings(leader_elect_resource_labels={"team": "web", "example.com/tier": ""})
+    assert known.origins["leader_elect_resource_labels"] == "--leader-elect-resource-labels"
+
+
+def test_what_a_command_does_by_itself_gives_way_to_all_else() -> None:
+    base = Settings(log_level="warning")
+    assert resolve(Settings(), {}, {}, base=base).settings.log_level == "warning"
+    assert resolve(Settings(), {}, {}, base=base).origins == {}
+    assert resolve(Settings(log_level="error"), {}, {}, base=base).settings.log_level == "error"
+    assert resolve(Settings(), {"KUBEWRIGHT_LOG_LEVEL": "info"}, {}, base=base).settings.log_level == "info"
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "said"),
+    [
+        ("log_level_file", 5, "5 is no text"),
+        ("leader_elect_resource_name", 5, "5 is no text"),
+        ("health_probe_bind_address", 8081, "8081 is no text"),
+        ("leader_elect", [], r"\[\] is neither true nor false"),
+        ("leader_elect_resource_labels", "a=b", "'a=b' is no mapping of labels"),
+        ("leader_elect_resource_labels", {"a": 1}, "1 is no text"),
+        ("wait_for_server", True, "True is no positive number"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_by_its_name(argument: str, value: Any, said: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{argument}: {said}"):
+        Settings(**{argument: value})
 
 
 def test_times_of_an_election_that_do_not_fit_are_refused_where_they_are_declared() -> None:

@@ -3,12 +3,15 @@ from __future__ import annotations
 import io
 import json
 import logging
-from typing import Any
+import sys
+import threading
+import warnings
+from typing import Any, cast
 
 from kubewright import ObjectMeta
 from kubewright.kinds import core_v1
 from kubewright.telemetry import LogLevel, new_log
-from kubewright.telemetry.standard_logging import RUN_LOG, heard_by
+from kubewright.telemetry.standard_logging import RUN_LOG, Early, heard_by
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -64,3 +67,56 @@ def test_who_chose_handlers_keeps_them() -> None:
         root.warning("as they like it")
     assert theirs.getvalue() == "as they like it\n"
     assert stream.getvalue() == ""
+
+
+def test_a_line_that_can_not_be_made_is_told_of_in_the_same_log() -> None:
+    stream, root, level = io.StringIO(), logging.Logger("root"), LogLevel()
+    with heard_by(new_log("json", level=level, stream=stream), level, root=root):
+        root.info("%d", "no number")
+    (line,) = lines(stream)
+    assert line["msg"] == "a line could not be logged"
+    assert line["file"] == __file__
+    assert "TypeError" in line["exception"]
+
+
+def test_exceptions_that_nobody_could_catch_are_lines_too_and_tell_no_credentials() -> None:
+    stream, root, level = io.StringIO(), logging.Logger("root"), LogLevel()
+    hooks = threading.excepthook, sys.unraisablehook
+
+    def fails() -> None:
+        raise ValueError("Bearer abcdefgh12345678")
+
+    with heard_by(new_log("json", level=level, stream=stream), level, root=root):
+        thread = threading.Thread(target=fails, name="worker")
+        thread.start()
+        thread.join()
+        try:
+            fails()
+        except ValueError as error:
+            traceback = error.__traceback__
+            found = {"exc_type": ValueError, "exc_value": error, "exc_traceback": traceback, "err_msg": None}
+            sys.unraisablehook(cast("Any", type("Args", (), {**found, "object": fails})))
+    assert (threading.excepthook, sys.unraisablehook) == hooks
+    of_thread, unraisable = lines(stream)
+    assert (of_thread["msg"], of_thread["thread"]) == ("a thread died", "worker")
+    assert "fails" in unraisable["where"]
+    for line in (of_thread, unraisable):
+        assert line["exception"].endswith("ValueError: Bearer …")
+
+
+def test_what_is_said_before_there_is_a_log_is_said_when_it_is_there() -> None:
+    stream, early = io.StringIO(), Early()
+    before = logging.lastResort, warnings.showwarning
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with early.kept():
+            logging.Logger("library").error("no %s yet", "log")
+            logging.Logger("library").info("below what is shown without a handler")
+            warnings.warn("old ways", stacklevel=1)
+    assert (logging.lastResort, warnings.showwarning) == before
+    early.tell(new_log("json", stream=stream))
+    early.tell(new_log("json", stream=stream))
+    said, warned = lines(stream)
+    assert (said["msg"], said["level"], said["logger"]) == ("no log yet", "error", "library")
+    assert "UserWarning: old ways" in warned["msg"]
+    assert (warned["level"], warned["logger"]) == ("warning", "py.warnings")

@@ -1,11 +1,20 @@
-"""How the times of a leader election must be to each other."""
+"""What a leader election may be given: an identity, and times that fit each other."""
 
 from __future__ import annotations
 
-__all__ = ["JITTER", "check_times"]
+__all__ = ["JITTER", "check_identity", "check_times"]
 
 JITTER = 1.2
 """Candidates look again after one to 2.2 retry periods, as those of client-go do, so that they don't do it together."""
+
+
+def check_identity(identity: str, *, what: str) -> str:
+    """The same again. Raises ValueError for what can't be in a Lease and in a header."""
+    if not identity or not identity.isascii() or not identity.isprintable() or " " in identity:
+        raise ValueError(
+            f"{what} is {identity!r}: use printable ASCII without blanks; it is sent in the user agent, too"
+        )
+    return identity
 
 
 def check_times(lease_duration: int, renew_deadline: float, retry_period: float, *, prefix: str = "") -> None:
