@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from kubewright.api import FieldSelector, Selector
+from kubewright.api.selectable import selected_text
 from kubewright.cache.entry import Entry
 from kubewright.client.requests import Fields, Labels, as_field_selector, as_selector
 
@@ -49,8 +51,10 @@ class Scope(Struct, frozen=True):
             return False
         if not self.fields.terms:
             return True
-        document = msgspec.json.decode(entry.raw if whole is None else whole)
-        return self.fields.matches(lambda path: _text_at(document, path))
+        document: dict[str, Any] = msgspec.json.decode(entry.raw if whole is None else whole)
+        group = document.get("apiVersion", "").rpartition("/")[0]
+        kind = document.get("kind", "")
+        return self.fields.matches(lambda path: selected_text(group, kind, document, path))
 
 
 def labelled(entries: Iterable[Entry], selector: Selector) -> list[Entry]:
@@ -64,13 +68,3 @@ def labelled(entries: Iterable[Entry], selector: Selector) -> list[Entry]:
             value = next(iter(requirement.values)).encode()
             entries = [entry for entry in entries if value in entry.text]
     return [entry for entry in entries if selector.matches(entry.labels)]
-
-
-def _text_at(document: object, path: str) -> str:
-    """A field as the server's selectors see it: text, empty where it is not there."""
-    value = document
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -21,10 +22,10 @@ from kubewright.api import (
     resource_info,
     unstructured,
 )
-from kubewright.cache import METADATA, Cache, Event, Phase, Projection
+from kubewright.cache import METADATA, Cache, Event, Informer, Phase, Projection
 from kubewright.client import Client, MergePatch
 from kubewright.devcluster.cluster import DevCluster
-from kubewright.kinds import apiextensions_v1, core_v1
+from kubewright.kinds import apiextensions_v1, batch_v1, core_v1
 from kubewright.testing import RecordingTransport, install, run_in_virtual_time
 
 
@@ -204,6 +205,35 @@ def test_a_write_in_another_version_stands_where_it_can_not_be_read_back() -> No
                 assert waiting is not None
                 await waiting
             assert len(informer) == 0
+
+    in_world(test)
+
+
+def test_fields_that_an_object_lacks_select_as_the_server_has_it() -> None:
+    async def test(world: World) -> None:
+        nodes = world.cache.informer(core_v1.Node, fields="spec.unschedulable=false")
+        pods = world.cache.informer(core_v1.Pod, fields="spec.hostNetwork=false,spec.host!=n")
+        jobs = world.cache.informer(batch_v1.Job, fields="status.successful=0")
+        events = world.cache.informer(core_v1.Event, fields="source=me")
+        informers: list[Informer[Any]] = [nodes, pods, jobs, events]
+        containers = [core_v1.Container(name="c", image="i")]
+        template = core_v1.PodTemplateSpec(spec=core_v1.PodSpec(containers=containers, restart_policy="Never"))
+        here = ObjectMeta(name="a", namespace="default")
+        async with world.running():
+            before = [len(informer) for informer in informers]
+            await world.client.create(core_v1.Node(metadata=ObjectMeta(name="a")))
+            await world.client.create(core_v1.Pod(metadata=here, spec=core_v1.PodSpec(containers=containers)))
+            await world.client.create(batch_v1.Job(metadata=here, spec=batch_v1.JobSpec(template=template)))
+            about = core_v1.ObjectReference(namespace="default")
+            source = core_v1.EventSource(component="me")
+            await world.client.create(core_v1.Event(metadata=here, involved_object=about, source=source))
+            assert [len(informer) for informer in informers] == [number + 1 for number in before]
+
+            def cordon(node: core_v1.Node) -> None:
+                node.spec.unschedulable = True
+
+            await world.client.edit(core_v1.Node, "a", cordon)
+            assert nodes.entry(None, "a") is None
 
     in_world(test)
 

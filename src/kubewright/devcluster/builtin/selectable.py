@@ -1,11 +1,10 @@
-"""Which fields a field selector may name, by kind, and what their text is."""
+"""Which fields a field selector may name, by kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-__all__ = ["SELECTABLE", "selected_text"]
+__all__ = ["SELECTABLE"]
 
 _EVENT = (
     "involvedObject.apiVersion",
@@ -55,21 +54,3 @@ SELECTABLE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "type",
     ),
 }
-
-_ELSEWHERE = {
-    "source": "source.component",
-    "spec.host": "spec.nodeName",
-    "status.podIPs": "",  # may be asked for, and is never anything
-    "status.successful": "status.succeeded",
-}
-_ZERO = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
-
-
-def selected_text(obj: Mapping[str, Any], path: str) -> str:
-    """The text of the field at ``path``; empty, or the field's zero, where the object lacks it."""
-    value: Any = obj
-    for part in _ELSEWHERE.get(path, path).split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    if value is None:
-        return _ZERO.get(path, "")
-    return str(value).lower() if isinstance(value, bool) else str(value)

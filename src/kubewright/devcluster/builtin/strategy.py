@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kubewright.api import ResourceInfo
+from kubewright.api.selectable import selected_text
 from kubewright.devcluster.builtin import allocation, lifecycle
 from kubewright.devcluster.builtin.defaults import fill_in
 from kubewright.devcluster.builtin.scalars import Mismatch
-from kubewright.devcluster.builtin.selectable import selected_text
 from kubewright.devcluster.builtin.validation import errors_of
 from kubewright.devcluster.builtin.wire import WireType, wire_type
 from kubewright.devcluster.naming import (
@@ -170,7 +170,7 @@ class BuiltinStrategy:
         return Deletion(obj)
 
     def selectable(self, obj: Object, path: str) -> str:
-        return selected_text(obj, path)
+        return selected_text(*self._key, obj, path)
 
 
 def _with_generation(metadata: Object, generation: int | None) -> Object:
