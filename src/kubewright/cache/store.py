@@ -5,9 +5,10 @@ The rules
     answer to our own write brought it.
 
     What an own write removed leaves a *tombstone*, or events still on their way would bring it back. Where the answer
-    has a version (the object left the selection, or its last finalizer went), states of the key up to that version are
-    hidden. The answer to a DELETE has none: all states of that UID are hidden, since UIDs are not reused. Tombstones
-    end when the watch has passed them, or with a list begun after them.
+    has a version (the object left the selection, or its last finalizer went), states of the key before that version are
+    hidden; where the server shows that very one, it knows better what is selected. The answer to a DELETE has none: all
+    states of that UID are hidden, since UIDs are not reused. Tombstones end when the watch has passed them, or with a list
+    begun after them.
 
     ``progress`` is how far the watch has told everything. An own write's answer that arrives after the watch has passed
     it, for an object the store does not have, is about an object that is gone: it is ignored.
@@ -61,7 +62,7 @@ class Incoming:
 
 
 class _Floor(Struct, frozen=True):
-    """Up to which version states of a key are hidden, and which own write said so."""
+    """Before which version states of a key are hidden, and which own write said so."""
 
     version: int
     write: int
@@ -206,7 +207,7 @@ class Store:
         """Takes out what tombstones cover that were laid after own write number ``since``."""
         for key, floor in self._floors.items():
             found = listed.get(key)
-            if found is not None and floor.write > since and found.resource_version <= floor.version:
+            if found is not None and floor.write > since and found.resource_version < floor.version:
                 listed.drop(found)
         uids = {uid for uid, write in self._deleted.items() if write > since}
         for entry in [entry for entry in listed if entry.uid in uids] if uids else ():
@@ -249,7 +250,7 @@ class Store:
         if entry.uid in self._deleted:
             return True
         floor = self._floors.get(entry.key)
-        return floor is not None and entry.resource_version <= floor.version
+        return floor is not None and entry.resource_version < floor.version
 
 
 def _differences(gone: list[Change], before: View, after: list[Entry]) -> Iterator[Change]:

@@ -91,6 +91,15 @@ def test_a_write_that_takes_the_object_out_of_the_selection_removes_it(store: St
     assert steps(store.upsert(entry(14))) == [("Added", 14)]
 
 
+def test_the_server_knows_better_what_is_selected(store: Store) -> None:
+    store.fold(entry(13, chosen=False))
+    assert steps(store.upsert(entry(13))) == [("Added", 13)]
+    begun = store.begin_list()
+    store.fold(entry(15, chosen=False))
+    replaced(store, [entry(15)], 15, begun)
+    assert version_of(store) == 15
+
+
 def test_answers_in_the_wrong_order_leave_the_newest(store: Store) -> None:
     store.fold(entry(15, chosen=False))
     store.fold(entry(12, chosen=False))
