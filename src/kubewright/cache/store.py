@@ -5,10 +5,10 @@ The rules
     answer to our own write brought it.
 
     What an own write removed leaves a *tombstone*, or events still on their way would bring it back. Where the answer
-    has a version (the object left the selection, or its last finalizer went), states of the key before that version are
-    hidden; where the server shows that very one, it knows better what is selected. The answer to a DELETE has none: all
-    states of that UID are hidden, since UIDs are not reused. Tombstones end when the watch has passed them, or with a list
-    begun after them.
+    has a version, older states of the key are hidden. So is that of the answer itself where the last finalizer went, as it
+    is the one before; not where the object left the selection, since the server knows better what it selects. The answer to
+    a DELETE has no version: all states of that UID are hidden, since UIDs are not reused. Tombstones end when the watch has
+    passed them, or with a list begun after them.
 
     ``progress`` is how far the watch has told everything. An own write's answer that arrives after the watch has passed
     it, for an object the store does not have, is about an object that is gone: it is ignored.
@@ -130,13 +130,15 @@ class Store:
         """The object in the answer to an own write; ``whole`` is that object where the entry holds a part of it."""
         if not self._scope.covers(entry.namespace):
             return []
-        if entry.ended or not self._scope.selects(entry, whole):
-            return self._end(entry.key, entry.resource_version)
+        if entry.ended:
+            return self._end(entry, hidden=entry.resource_version + 1)
+        if not self._scope.selects(entry, whole):
+            return self._end(entry, hidden=entry.resource_version)
         present = self.view.of(entry)
         if entry.resource_version <= self._progress and (present is None or present.uid != entry.uid):
             return []
         if self._deleted and entry.uid in self._deleted:
-            return self._end(entry.key, entry.resource_version)
+            return self._end(entry, hidden=entry.resource_version)
         changes = self._newer(entry)
         if changes:
             self._writes += 1
@@ -156,13 +158,14 @@ class Store:
         self._raise_floor(key, present.resource_version)  # a list on its way may still show a predecessor
         return self._drop(present)
 
-    def _end(self, key: Key, version: int) -> list[Change]:
-        """What the key had up to ``version`` is gone, or no longer selected."""
-        present = self.view.get(key)
+    def _end(self, entry: Entry, *, hidden: int) -> list[Change]:
+        """The object is gone with this state, or no longer selected; those before version ``hidden`` are not shown again."""
+        present = self.view.of(entry)
+        version = entry.resource_version
         if version < present.resource_version if present else version <= self._progress:
             return []
         self._writes += 1
-        self._raise_floor(key, version)
+        self._raise_floor(entry.key, hidden)
         return self._drop(present) if present else []
 
     def _raise_floor(self, key: Key, version: int) -> None:
