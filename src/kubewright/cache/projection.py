@@ -84,7 +84,7 @@ def held(entry: Entry, kind: type[R], projection: Projection) -> R:
         raise NotHeld(
             f"only the metadata of {kind.__name__} is cached: read it with Informer.metadata, or the object with Client.get"
         )
-    return decode(entry.raw, kind)
+    return decode(entry.text, kind)  # of all other projections the whole of it
 
 
 def decode_metadata(entry: Entry) -> ObjectMeta:
