@@ -252,7 +252,11 @@ class Cache:
         """An object that was written in one version of its API, for informers that hold another: only the server can
         convert it.
         """
-        written = _identity.decode(raw).metadata
+        try:
+            written = _identity.decode(raw).metadata
+        except msgspec.DecodeError as error:  # the writer has its answer
+            self._log.warning("the answer to a write can't be cached", error=str(error))
+            return
         concerned = [each for each in informers if each.namespaces is None or written.namespace in each.namespaces]
         for info in dict.fromkeys(informer.info for informer in concerned):
             holding = [informer for informer in concerned if informer.info == info]

@@ -95,8 +95,10 @@ class Informer(Generic[R]):
     def of_class(self, kind: type[S]) -> Informer[S]:
         """The same objects as another class of the same kind: one watch and one store serve both.
 
-        Indexes by functions are each class's own.
+        Indexes by functions are each class's own. Raises ValueError for a class of another kind.
         """
+        if resource_info(kind).gvk != self.info.gvk:
+            raise ValueError(f"{kind.__name__} is a class of {resource_info(kind).gvk}, not of {self.info.gvk}")
         if kind is self.kind:
             return cast("Informer[S]", self)
         another = cast("Informer[S]", copy(self))

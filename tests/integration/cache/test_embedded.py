@@ -193,22 +193,6 @@ def test_what_is_written_in_another_version_is_read_at_once() -> None:
     in_world(test)
 
 
-def test_a_write_in_another_version_stands_where_it_can_not_be_read_back() -> None:
-    async def test(world: World) -> None:
-        await install(world.others, Widget)
-        informer = world.cache.informer(Widget)
-        newer = replace(resource_info(Widget), version="v2")
-        async with world.running():
-            gone = {"metadata": {"name": "a", "namespace": "default", "uid": "u"}}
-            for raw in (gone, {"metadata": {"name": "Not A Name", "namespace": "default", "uid": "u"}}):
-                waiting = world.cache._written(newer, msgspec.json.encode(raw))
-                assert waiting is not None
-                await waiting
-            assert len(informer) == 0
-
-    in_world(test)
-
-
 def test_fields_that_an_object_lacks_select_as_the_server_has_it() -> None:
     async def test(world: World) -> None:
         nodes = world.cache.informer(core_v1.Node, fields="spec.unschedulable=false")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
-from kubewright.api import Model, Resource, Unstructured, field, resource, resource_info
+from kubewright.api import Model, Resource, Unstructured, field, resource, resource_info, unstructured
 from kubewright.cache import METADATA, IndexBy
 from tests.unit.cache.conftest import RunVirtually, Widget, World
 from tests.unit.cache.test_informer import made
@@ -120,6 +122,48 @@ def test_what_is_watched_ends_with_the_last_class_that_needs_it(
             assert world.cache.add(widget) is not typed
 
     run(main())
+
+
+def test_a_write_in_another_version_stands_where_it_can_not_be_read_back(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    newer = replace(resource_info(widget), version="v2")
+
+    async def written(metadata: object) -> None:
+        waiting = world.cache._written(newer, msgspec.json.encode({"metadata": metadata}))
+        assert waiting is not None
+        await waiting
+
+    async def main() -> None:
+        informer = world.cache.informer(widget)
+        async with world.running():
+            uid = world.server.put("a")["metadata"]["uid"]
+            await asyncio.sleep(1)
+            identity = {"name": "a", "namespace": "ns", "uid": uid}
+            world.server.reachable = False
+            await written(identity)
+            world.server.reachable, world.server.refusal = True, (500, "sick")
+            await written(identity)
+            await written("nonsense")
+            assert len(informer) == 1
+            world.server.refusal = None
+            world.server.deafen_watches()
+            world.server.remove("a")
+            await written(identity)
+            assert len(informer) == 0
+            assert world.messages("warning")[:3] == [
+                "what was written can't be read",
+                "what was written can't be read",
+                "the answer to a write can't be cached",
+            ]
+
+    run(main())
+
+
+def test_a_class_of_another_kind_is_refused(world: World, widget: type[Widget]) -> None:
+    another = unstructured("example.com/v2", "Widget", plural="widgets")
+    with pytest.raises(ValueError, match=r"Widget is a class of Widget\.v2\.example\.com, not of Widget\.v1\.ex"):
+        world.cache.informer(widget).of_class(another)
 
 
 def test_projections_and_places_still_tell_informers_apart(world: World, widget: type[Widget]) -> None:
