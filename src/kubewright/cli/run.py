@@ -145,7 +145,8 @@ async def _stop(manager: Manager, stop: asyncio.Event) -> None:
 
 
 def _manager(process: _Process, client: Client, metrics: Metrics, clock: Clock, rng: random.Random) -> Manager:
-    name, settings, log, config = process.loaded.operator.name, process.settings, process.log, process.config
+    name, settings, config = process.loaded.operator.name, process.settings, process.config
+    log = process.log.bind(operator=name)
     return Manager(
         process.loaded.operator,
         client,
