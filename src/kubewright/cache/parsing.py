@@ -7,6 +7,7 @@ the rest by decoding and encoding.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -15,18 +16,24 @@ from kubewright.cache.entry import UID_LENGTH, Entry, Marks
 from kubewright.cache.index_by import IndexBy
 from kubewright.cache.narrow import Narrow, Steps, Values, fits
 from kubewright.cache.projection import WHOLE, Projection
+from kubewright.cache.recent import Once, Recent
 from kubewright.patch.fields import digest
 
 __all__ = ["EntryParser"]
 
 _TIME = re.compile(rb'(?<="time":")[^"]*')
-_KNOWN = 500
-"""How many sets of managers are remembered."""
+_KNOWN = 64
+"""How many sets of managers are remembered. Objects of a kind mostly have few; where each has its own, as pods have with
+their addresses, no number would do.
+"""
 _LATELY = 64
 _SHORT = 16 * 1024
 """How many objects, and up to which length, are kept until they come a second time: at most 2 MB with their entries."""
-_SHARED = 10_000
-"""How many values are remembered so that equal ones exist once."""
+_SHARED_BY = 8
+_LEAST_SHARED, _MOST_SHARED = 128, 10_000
+"""Values that are remembered so that equal ones exist once: as many as an eighth of the objects, within these bounds. What
+fewer objects have in common costs more to remember than to keep with each, and would go on growing as objects come and go.
+"""
 
 
 class _Owner(msgspec.Struct, gc=False):
@@ -105,7 +112,10 @@ _METADATA_STARTS = (
 class EntryParser:
     """Parses objects of one kind as a server sends them: whole, as items of a list, or as their metadata."""
 
-    def __init__(self, info: ResourceInfo, projection: Projection = WHOLE) -> None:
+    def __init__(
+        self, info: ResourceInfo, projection: Projection = WHOLE, *, objects: Callable[[], int] = lambda: 0
+    ) -> None:
+        """``objects``: how many are held of those that were parsed."""
         self._info = info
         self.projection = projection
         self._start = _encode({"apiVersion": info.api_version, "kind": info.kind})[:-1] + b","
@@ -122,11 +132,15 @@ class EntryParser:
         """A namespace being deleted is held by a list of finalizers in its spec."""
         self._along: list[IndexBy] = []
         self._narrow: Narrow | None = None
-        self._namespaces: dict[str, str] = {}
-        self._shared: dict[Marks, Marks] = {}
-        self._together: dict[tuple[Values, ...], tuple[Values, ...]] = {}
-        self._apart: dict[Values, Values] = {}
-        self._known: dict[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = {}
+
+        def shared() -> int:
+            return max(_LEAST_SHARED, min(_MOST_SHARED, objects() // _SHARED_BY))
+
+        self._namespaces: Once[str] = Once(shared)
+        self._shared: Once[Marks] = Once(shared)
+        self._together: Once[tuple[Values, ...]] = Once(shared)
+        self._apart: Once[Values] = Once(shared)
+        self._known: Recent[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = Recent(lambda: _KNOWN)
         self._latest: tuple[_Timeless, Marks] | None = None
         self._lately: dict[bytes, Entry] = {}
 
@@ -182,7 +196,7 @@ class EntryParser:
             at = kept.find(uid.encode()) if len(uid) == UID_LENGTH and uid.isascii() else -1
             values = self._values((*_owners(owners), *read) if owners else ((), (), *read))
             return Entry(
-                namespace=self._namespaces.setdefault(namespace, namespace),
+                namespace=self._namespaces[namespace],
                 name=meta.name,
                 uid_at=meta.uid if at < 0 else at,
                 resource_version=int(meta.resource_version),
@@ -231,15 +245,13 @@ class EntryParser:
     def _marks(self, meta: _Meta, finalizers: tuple[str, ...]) -> Marks:
         managed = bytes(meta.managed_fields)
         if meta.deletion_timestamp is not None:
-            return self._once(self._read_marks(meta, managed))
+            return self._shared[self._read_marks(meta, managed)]
         # most objects of a kind have the same managers of the same fields, at other times
         timeless = _Timeless(managed)
         key = finalizers, timeless.pieces
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
-            known = self._known[key] = self._once(self._read_marks(meta, managed))
+            known = self._known.recall(key, lambda: self._shared[self._read_marks(meta, managed)])
         self._latest = timeless, known
         return known
 
@@ -280,21 +292,10 @@ class EntryParser:
 
     def _values(self, values: tuple[Values, ...]) -> tuple[Values, ...]:
         """Those as they were seen first; where not all of them were seen together before, at least each by itself."""
-        together = self._together
-        known = together.get(values)
+        known = self._together.get(values)
         if known is None:
-            if len(together) >= _SHARED:
-                together.clear()
-                self._apart.clear()
-            known = tuple(map(self._apart.setdefault, values, values))
-            together[known] = known
+            known = self._together[tuple([self._apart[each] for each in values])]
         return known
-
-    def _once(self, marks: Marks) -> Marks:
-        """The marks as they were seen first, so that equal ones share their memory."""
-        if len(self._shared) >= _SHARED:
-            self._shared.clear()
-        return self._shared.setdefault(marks, marks)
 
 
 def _members(raw: bytes, meta: _Meta) -> bytes:

@@ -42,6 +42,11 @@ class Scope(Struct, frozen=True):
     def covers(self, namespace: str) -> bool:
         return self.namespaces is None or namespace in self.namespaces
 
+    @property
+    def is_selective(self) -> bool:
+        """Whether an object may leave the selection without being deleted."""
+        return bool(self.labels.requirements or self.fields.terms)
+
     def selects(self, entry: Entry, whole: bytes | None = None) -> bool:
         """Whether the selectors take the object; its namespace is another matter.
 

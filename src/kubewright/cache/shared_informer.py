@@ -63,7 +63,9 @@ class SharedInformer:
         if scope.namespaces is not None and not self.info.namespaced:
             raise ValueError(f"{self.info.kind} has no namespaces: leave them out")
         self._rest = rest
-        self.parser = EntryParser(self.info, projection)
+        self.parser = EntryParser(
+            self.info, projection, objects=lambda: sum(part.store.held for part in self.parts.values())
+        )
         self.bodies = Bodies(rest, self.info, projection, recent)
         self._streaming = streaming
         self._clock = clock

@@ -8,7 +8,8 @@ The rules
     has a version, older states of the key are hidden. So is that of the answer itself where the last finalizer went, as it
     is the one before; not where the object left the selection, since the server knows better what it selects. The answer to
     a DELETE has no version: all states of that UID are hidden, since UIDs are not reused. Tombstones end when the watch has
-    passed them, or with a list begun after them.
+    passed them, or with a list begun after them; those of a UID where nothing is selected, as only there DELETED says that
+    it is gone.
 
     ``progress`` is how far the watch has told everything. An own write's answer that arrives after the watch has passed
     it, for an object the store does not have, is about an object that is gone: it is ignored.
@@ -33,7 +34,7 @@ from kubewright.cache.view import View
 
 __all__ = ["Incoming", "Store"]
 
-_STRAYS = 1000
+_STRAYS = 200
 """How many UIDs of deleted objects are kept of which the watch may never say again that they are gone."""
 
 
@@ -85,6 +86,11 @@ class Store:
     def __len__(self) -> int:
         return len(self.view)
 
+    @property
+    def held(self) -> int:
+        """Objects in memory, here or in a list on its way."""
+        return max(len(self.view), 0 if self._incoming is None else len(self._incoming.view))
+
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.view)
 
@@ -108,8 +114,12 @@ class Store:
         """DELETED: gone, or no longer selected; ``entry`` is its last state at the version of its going."""
         self._progress = max(self._progress, entry.resource_version)
         if entry.uid in self._deleted:
-            # not the end: DELETED may mean "no longer selected", and the object may have come back before we deleted it
-            self._stray(entry.uid)
+            if self._scope.is_selective:
+                # not the end: DELETED may mean "no longer selected", and the object may have come back before we deleted it
+                self._stray(entry.uid)
+            else:
+                del self._deleted[entry.uid]
+                self._strays.pop(entry.uid, None)
         floor = self._floors.get(entry.key)
         if floor is not None and floor.version <= entry.resource_version:
             del self._floors[entry.key]

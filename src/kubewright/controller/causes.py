@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
+from kubewright.api import Clock
 from kubewright.cache import Event
 from kubewright.controller.request import Request
 
@@ -13,6 +14,7 @@ __all__ = ["Cause", "Causes", "OwnWrites"]
 _KEPT = 8
 """Events kept for one request: more say no more."""
 _REMEMBERED = 10_000
+"""Own writes at most: of more than these within the time, storms among the older ones go unnoticed."""
 
 
 class Cause(NamedTuple):
@@ -55,16 +57,26 @@ class Causes:
 
 
 class OwnWrites:
-    """The versions that a controller's writes brought, so that their events can be told from others'."""
+    """The versions that a controller's writes brought, so that their events can be told from others'.
 
-    def __init__(self) -> None:
-        self._versions: OrderedDict[int, None] = OrderedDict()
+    Each is known for ``seconds``, the time in which runs that wake themselves are noticed: an older one tells nothing.
+    """
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._made_at: OrderedDict[int, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._made_at)
 
     def add(self, resource_version: int) -> None:
-        self._versions[resource_version] = None
-        if len(self._versions) > _REMEMBERED:
-            self._versions.popitem(last=False)
+        now = self._clock.monotonic()
+        self._made_at[resource_version] = now
+        self._made_at.move_to_end(resource_version)
+        while len(self._made_at) > _REMEMBERED or now - next(iter(self._made_at.values())) > self._seconds:
+            self._made_at.popitem(last=False)
 
     def caused(self, causes: tuple[Cause, ...]) -> bool:
         """Whether there are causes, and all of them are own writes."""
-        return bool(causes) and all(cause.resource_version in self._versions for cause in causes)
+        return bool(causes) and all(cause.resource_version in self._made_at for cause in causes)

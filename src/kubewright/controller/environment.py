@@ -15,7 +15,7 @@ from kubewright.controller.adoption import Releases
 from kubewright.controller.causes import Cause, Causes, OwnWrites
 from kubewright.controller.events import EventRecorder
 from kubewright.controller.instruments import ControllerInstruments
-from kubewright.controller.repetition import Repetition
+from kubewright.controller.repetition import WITHIN, Repetition
 from kubewright.controller.request import Request
 from kubewright.controller.steps import Steps
 from kubewright.controller.watchdog import RunningTasks
@@ -79,7 +79,7 @@ class RunEnvironment:
         self.state: object = None
         """What the operator's ``lifespan`` gave."""
         self.causes = Causes()
-        self.own_writes = OwnWrites()
+        self.own_writes = OwnWrites(clock, seconds=WITHIN)
         self.repetition = Repetition(clock)
         self.releases = Releases()
         self.running = RunningTasks(name)

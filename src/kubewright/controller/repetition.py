@@ -15,12 +15,12 @@ from kubewright.api import JSON, Clock
 from kubewright.controller.request import Request
 from kubewright.patch.values import same
 
-__all__ = ["Changes", "Contest", "Repetition", "Storm", "changed_fields"]
+__all__ = ["WITHIN", "Changes", "Contest", "Repetition", "Storm", "changed_fields"]
 
 Changes: TypeAlias = Callable[[], Iterator[tuple[str, JSON, JSON]]]
 """The fields that a run wrote, each as it was and as it is."""
 
-_RUNS, _WITHIN = 10, 60.0
+_RUNS, WITHIN = 10, 60.0
 """So many runs in a row that wrote, within so many seconds, are a storm if nothing but own writes woke them, and a contest
 if others woke them and the later half of them wrote the same."""
 _QUIET = 600.0
@@ -58,12 +58,16 @@ class _Series(Struct):
 
     def goes_on(self, now: float) -> None:
         """One run more, of this series or of a new one."""
-        if now - self.began > _WITHIN:
+        if now - self.began > WITHIN:
             self.begin(now)
         self.runs += 1
 
     def is_quiet(self, now: float) -> bool:
         return self.told is not None and now - self.told < _QUIET
+
+    def is_over(self, now: float) -> bool:
+        """Whether another run would be the first of a new one, which nothing is known of."""
+        return now - self.began > WITHIN and not self.is_quiet(now)
 
 
 class _Both(Struct):
@@ -72,13 +76,23 @@ class _Both(Struct):
     woke_itself: _Series
     woken_by_others: _Series
 
+    def is_over(self, now: float) -> bool:
+        return self.woke_itself.is_over(now) and self.woken_by_others.is_over(now)
+
 
 class Repetition:
-    """Hears of every run that wrote. Costs nothing for those that did not, and looks at values only when in doubt."""
+    """Hears of every run that wrote. Costs nothing for those that did not, and looks at values only when in doubt.
+
+    Of an object that is no longer written nothing is kept once that could not be part of anything any more.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._of: OrderedDict[Request, _Both] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Objects of which something is kept."""
+        return len(self._of)
 
     def ran(self, request: Request, *, woke_itself: bool, changes: Changes) -> Storm | Contest | None:
         """A run wrote something; what that is part of, once it is clear."""
@@ -86,7 +100,7 @@ class Repetition:
         both = self._of.get(request)
         if both is None:
             both = self._of[request] = _Both(_Series(now), _Series(now))
-            if len(self._of) > _REMEMBERED:
+            while len(self._of) > _REMEMBERED or next(iter(self._of.values())).is_over(now):
                 self._of.popitem(last=False)
         else:
             self._of.move_to_end(request)

@@ -152,7 +152,7 @@ class FieldSet:
         return self._tree
 
 
-@lru_cache(1024)
+@lru_cache(256)
 def _read(fields: bytes) -> FieldSet:
     """The set of an encoded fieldsV1."""
     children, _ = field_tree.read(_decode(fields))

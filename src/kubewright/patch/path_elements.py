@@ -31,7 +31,7 @@ def _go_json(value: JSON) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if _UNSAFE.search(text) else text
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def _go_text(text: str) -> str:
     return _go_json(text)
 
@@ -93,7 +93,7 @@ def _member_element(item: JSON) -> str:
     return value_element(item)
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def canonical(element: str) -> str | None:
     """The one spelling of an element; None for a kind of element that is not known, which readers skip.
 
@@ -141,7 +141,7 @@ def _shown(value: JSON) -> str:
 _KIND_ORDER = {"f:": 0, "k:": 1, "v:": 2, "i:": 3}
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def order(element: str) -> tuple[int, Hashable]:
     """Sorts elements as an API server lists them: by kind, names and texts alphabetically, numbers by value."""
     kind, text = element[:2], element[2:]

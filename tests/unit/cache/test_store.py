@@ -236,4 +236,15 @@ def test_a_bookmark_ends_the_tombstones_that_the_watch_has_passed(store: Store) 
 def test_tombstones_of_objects_that_were_never_here_are_bounded(store: Store) -> None:
     for number in range(3000):
         store.forget(("ns", f"other-{number}"), f"uid-{number}")
-    assert tombstones(store) == 1000
+    assert tombstones(store) == 200
+
+
+def test_where_nothing_is_selected_the_end_that_the_watch_tells_ends_the_tombstone() -> None:
+    store = Store(Scope.of(None, None, None))
+    replaced(store, [entry(10)], 10, store.begin_list())
+    store.forget(("ns", "a"), "1")
+    assert steps(store.upsert(entry(11))) == []
+    store.remove(entry(12))
+    assert tombstones(store) == 0
+    assert steps(store.fold(entry(11))) == []  # the answer to a write from before
+    assert version_of(store) is None
