@@ -1,8 +1,9 @@
 """Whether an object has the values that an intent wants, and `Additions`: what the server adds to some by itself.
 
 A list or a map that is one unit has defaults inside (a StatefulSet's ``volumeClaimTemplates`` have a ``volumeMode`` and
-a status), so that it never equals what was applied. What the server made of one value it makes of the same value in
-every object of the kind; so one answer tells for all that a start finds.
+a status), so that it never equals what was applied. Those of built-in kinds are known (`known_defaults`). Of others, what
+the server made of one value it makes of the same value in every object of the kind; so one answer tells for all that a
+start finds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from kubewright.api import JSON
+from kubewright.controller.known_defaults import known_defaults, only_defaults_more
 from kubewright.patch.shape import Shape
 from kubewright.patch.values import same
 
@@ -49,13 +51,15 @@ def holds(live: JSON, wanted: JSON, shape: Shape, equal: _Equal, field: str = ""
 
 
 class Additions:
-    """What a server was seen to add to the units of one kind.
+    """What a server is known, or was seen, to add to the units of one kind.
 
     Assumptions: what is added follows from the value and its field. Where an admission webhook makes it depend on more,
     an object to which an earlier version of the operator had applied just that keeps it until it next changes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        """``kind`` as in ``statefulsets.apps``."""
+        self._known = known_defaults(kind)
         self._seen: dict[bytes, None] = {}
 
     def learn(self, live: JSON, wanted: JSON, shape: Shape) -> None:
@@ -70,9 +74,14 @@ class Additions:
         while len(self._seen) > _KEPT:
             del self._seen[next(iter(self._seen))]
 
-    def equal(self, live: JSON, wanted: JSON, field: str) -> bool:
-        """For `holds`: whether they are the same but for what the server was seen to add there to that very value."""
-        return same(live, wanted) or (
+    def known(self, live: JSON, wanted: JSON, field: str) -> bool:
+        """For `holds`: whether they are the same but for what every server adds there."""
+        defaults = self._known.get(field)
+        return same(live, wanted) or (defaults is not None and only_defaults_more(live, wanted, defaults))
+
+    def seen(self, live: JSON, wanted: JSON, field: str) -> bool:
+        """As `known`, or but for what the server was seen to add there to that very value."""
+        return self.known(live, wanted, field) or (
             bool(self._seen) and _adds(live, wanted) and _mark(live, wanted, field) in self._seen
         )
 

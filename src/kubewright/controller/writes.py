@@ -16,7 +16,6 @@ from kubewright.cache import Entry
 from kubewright.controller.held_values import Additions, holds, partners
 from kubewright.controller.learnt_shape import LearntShape
 from kubewright.patch.shape import Shape
-from kubewright.patch.values import same
 
 __all__ = ["AppliedIntents", "Intent", "IntentKey", "intent_key", "intent_of"]
 
@@ -80,7 +79,7 @@ class AppliedIntents:
         self.manager = manager
         self._applied: dict[IntentKey, _Applied] = {}
         self._shapes: defaultdict[str, LearntShape] = defaultdict(LearntShape)
-        self._additions: defaultdict[str, Additions] = defaultdict(Additions)
+        self._additions: dict[str, Additions] = {}
         self._unclear: set[IntentKey] = set()
         """Found with the right owner and without the right values: the server's additions, or what was wanted before."""
         self._first: dict[str, tuple[IntentKey, asyncio.Event]] = {}
@@ -117,7 +116,8 @@ class AppliedIntents:
         learnt = self._shapes[intent.key[0]]
         if owned is None or learnt.digest(intent.body) != owned:
             return False
-        equal = self._additions[intent.key[0]].equal if first else lambda one, other, _: same(one, other)
+        additions = self._additions_of(intent)
+        equal = additions.seen if first else additions.known
         if not holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape, equal):
             if first:
                 self._unclear.add(intent.key)
@@ -169,7 +169,7 @@ class AppliedIntents:
         kind = intent.key[0]
         if intent.key in self._unclear:
             self._unclear.discard(intent.key)
-            self._additions[kind].learn(msgspec.json.decode(answer), intent.body, self._shapes[kind].shape)
+            self._additions_of(intent).learn(msgspec.json.decode(answer), intent.body, self._shapes[kind].shape)
         values = [self._values(answer, intent)]
         owned = entry.owned_by(self.manager)
         if before is not None and before.uid == entry.uid and before.owned_by(self.manager) == owned:
@@ -182,6 +182,13 @@ class AppliedIntents:
     def _remember(self, intent: Intent, entry: Entry, *values: bytes) -> None:
         owned = entry.owned_by(self.manager)
         self._applied[intent.key] = _Applied(intent.digest, entry.uid, owned, values, entry.resource_version)
+
+    def _additions_of(self, intent: Intent) -> Additions:
+        kind = intent.key[0]
+        found = self._additions.get(kind)
+        if found is None:
+            found = self._additions[kind] = Additions(kind)
+        return found
 
     def forget(self, key: IntentKey) -> None:
         """The object is gone, or is to be deleted."""
