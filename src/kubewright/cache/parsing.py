@@ -30,9 +30,10 @@ _LATELY = 64
 _SHORT = 16 * 1024
 """How many objects, and up to which length, are kept until they come a second time: at most 2 MB with their entries."""
 _SHARED_BY = 8
-_LEAST_SHARED, _MOST_SHARED = 128, 10_000
-"""Values that are remembered so that equal ones exist once: as many as an eighth of the objects, within these bounds. What
-fewer objects have in common costs more to remember than to keep with each, and would go on growing as objects come and go.
+_LEAST_SHARED, _MOST_SHARED = 128, 8191
+"""Values that are remembered so that equal ones exist once: about as many as an eighth of the objects, within these bounds.
+What fewer objects have in common costs more to remember than to keep with each, and more than there are would only gather
+as objects come and go.
 """
 
 
@@ -134,7 +135,8 @@ class EntryParser:
         self._narrow: Narrow | None = None
 
         def shared() -> int:
-            return max(_LEAST_SHARED, min(_MOST_SHARED, objects() // _SHARED_BY))
+            wanted = min(_MOST_SHARED, objects() // _SHARED_BY)
+            return max(_LEAST_SHARED, 1 << wanted.bit_length())  # in large steps, as it is asked with each
 
         self._namespaces: Once[str] = Once(shared)
         self._shared: Once[Marks] = Once(shared)

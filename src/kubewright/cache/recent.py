@@ -18,6 +18,8 @@ class Recent(dict[K, V]):
     fit any more goes half by half, so that what is in use is never lost all at once.
     """
 
+    __slots__ = ("_full", "_least", "_old")
+
     def __init__(self, least: Callable[[], int]) -> None:
         """``least`` is asked whenever the young half is full."""
         super().__init__()
@@ -28,17 +30,16 @@ class Recent(dict[K, V]):
     def recall(self, key: K, make: Callable[[], V]) -> V:
         """What the young half lacks: from the old one, or made; it is among the young from now on."""
         value = self._old[key] if key in self._old else make()
-        self.keep(key, value)
+        if len(self) >= self._full:
+            self._make_room()
+        self[key] = value
         return value
 
-    def keep(self, key: K, value: V) -> None:
-        """Among the young."""
+    def _make_room(self) -> None:
+        self._full = self._least()
         if len(self) >= self._full:
-            self._full = self._least()
-            if len(self) >= self._full:
-                self._old = dict(self)
-                self.clear()
-        self[key] = value
+            self._old = dict(self)
+            self.clear()
 
     @property
     def kept(self) -> int:
@@ -49,7 +50,11 @@ class Recent(dict[K, V]):
 class Once(Recent[K, K]):
     """Values as they were seen first, ``once[value]``, so that equal ones share their memory."""
 
+    __slots__ = ()
+
     def __missing__(self, value: K) -> K:
         first = self._old.get(value, value)
-        self.keep(first, first)
+        if len(self) >= self._full:
+            self._make_room()
+        self[first] = first
         return first
