@@ -57,7 +57,7 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
         self.user_agent = user_agent
         rest = RestClient(transport, user_agent=user_agent, clock=self.clock, rng=self.rng, log=log)
         super().__init__(rest, field_manager=field_manager)
-        self.discovery = Discovery(rest)
+        self.discovery = Discovery(rest, clock=self.clock)
         """Which kinds the server has, and where."""
 
     @classmethod
@@ -129,7 +129,7 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
     async def unstructured(self, api_version: str, kind: str) -> type[Unstructured]:
         """A kind that has no class, for all verbs: ``Widget = await client.unstructured("example.com/v1", "Widget")``.
 
-        Where it is, and whether it has a namespace and a status, the server is asked, once. Raises `UnknownKind` where it
+        Where it is, and whether it has a namespace and a status, the server is asked, once in ten minutes. Raises `UnknownKind` where it
         has no such kind.
         """
         return Unstructured.of((await self.discovery.kind(api_version, kind)).info)

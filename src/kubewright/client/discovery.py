@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from kubewright.api import ApiError, GroupVersionKind, NotFound
+from kubewright.api import ApiError, Clock, GroupVersionKind, NotFound
 from kubewright.client.discovery_documents import (
     AGGREGATED,
     ApiResource,
@@ -21,6 +21,9 @@ from kubewright.client.rest import RestClient
 
 __all__ = ["ApiResource", "ApiSubresource", "Discovery", "UnknownKind"]
 
+_BELIEVED = 600.0
+"""Seconds for which what the server told is relied on."""
+
 
 class UnknownKind(LookupError):
     """The server has no such kind or resource, or does not tell of it now; the message says what it has."""
@@ -30,12 +33,14 @@ class Discovery:
     """Looks kinds up at one API server, and remembers what it was told.
 
     Guarantees: what is not known yet is asked for once in each look-up, so a kind that was installed meanwhile is found.
-    Caveats: a kind that was removed meanwhile is still found; requests for it will be answered with `NotFound`.
+    Caveats: a kind that was removed or changed meanwhile is found as it was for ten minutes; see `forget`.
     Errors: `UnknownKind`, and what a GET may raise.
     """
 
-    def __init__(self, rest: RestClient) -> None:
+    def __init__(self, rest: RestClient, *, clock: Clock) -> None:
         self._rest = rest
+        self._clock = clock
+        self._believed_until = float("-inf")
         self._known: dict[str, tuple[ApiResource, ...]] = {}
         """Resources by apiVersion, preferred versions first where all are known."""
         self._all_known = False
@@ -44,6 +49,7 @@ class Discovery:
 
     async def kind(self, api_version: str, kind: str) -> ApiResource:
         """``("apps/v1", "Deployment")``. Takes one small request unless it is known."""
+        self._forget_what_is_old()
         found = self._of_kind(api_version, kind)
         if found is None:
             await self._read_version(api_version)
@@ -70,7 +76,8 @@ class Discovery:
         return found
 
     async def resources(self) -> tuple[ApiResource, ...]:
-        """Everything that the server has, each group's preferred version first. Asked for once; see `forget`."""
+        """Everything that the server has, each group's preferred version first. Asked for once in ten minutes."""
+        self._forget_what_is_old()
         return self._everything() if self._all_known else await self._read_all()
 
     def forget(self) -> None:
@@ -78,6 +85,12 @@ class Discovery:
         self._known.clear()
         self.unavailable.clear()
         self._all_known = False
+
+    def _forget_what_is_old(self) -> None:
+        now = self._clock.monotonic()
+        if now >= self._believed_until:
+            self.forget()
+            self._believed_until = now + _BELIEVED
 
     def _everything(self) -> tuple[ApiResource, ...]:
         return tuple(resource for resources in self._known.values() for resource in resources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -69,6 +70,20 @@ AGGREGATED: dict[str, Any] = {
         {"metadata": {"name": "down.example.com"}, "versions": [{"version": "v2", "freshness": "Stale"}]},
     ],
 }
+
+
+class SetClock:
+    """Stands still until it is moved."""
+
+    time = 0.0
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.time, UTC)
+
+    def monotonic(self) -> float:
+        return self.time
+
+
 NO_CORE = {"kind": "APIGroupDiscoveryList", "items": []}
 GROUPS = {
     "kind": "APIGroupList",
@@ -210,6 +225,18 @@ async def test_what_was_forgotten_is_asked_for_again(client: Client, script: Scr
     await client.discovery.kind("v1", "Pod")
     client.discovery.forget()
     await client.discovery.kind("v1", "Pod")
+    assert not script.answers
+
+
+async def test_a_kind_that_came_back_another_is_found_so_after_ten_minutes(script: Script) -> None:
+    clock = SetClock()
+    client = Client(script, clock=clock)
+    (widgets, *others) = LEGACY["resources"]
+    changed = {**LEGACY, "resources": [{**widgets, "namespaced": False}, *others]}
+    script.will_answer(answer(LEGACY), answer(changed))
+    for seconds, namespaced in ((0, True), (599, True), (1, False)):
+        clock.time += seconds
+        assert (await client.discovery.kind("example.com/v1", "Widget")).info.namespaced is namespaced
     assert not script.answers
 
 
