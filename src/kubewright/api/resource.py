@@ -176,10 +176,11 @@ def resource(
 
 def resource_info(kind: type[Any]) -> ResourceInfo:
     """What `resource` declared of a class; raises TypeError for a class that is no declared kind."""
-    info = kind.__dict__.get("__resource__")
+    info = kind.__dict__.get("__resource__") if isinstance(kind, type) else None
     if not isinstance(info, ResourceInfo):
+        name = kind.__qualname__ if isinstance(kind, type) else repr(kind)
         raise TypeError(
-            f'{kind.__qualname__} is no resource: decorate it with @resource("group/version"), or, for a kind that has no '
+            f'{name} is no resource: decorate it with @resource("group/version"), or, for a kind that has no '
             "class, use what unstructured() gives"
         )
     return info

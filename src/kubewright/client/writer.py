@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TypeVar, Unpack, overload
 
 import msgspec
@@ -141,7 +141,7 @@ class Writer(Reader):
         for attempt in range(1, _ATTEMPTS + 1):
             raw = await self.rest.get(info, name, namespace=namespace)
             after = decode(raw, kind)
-            change(after)
+            _made(change(after))  # type: ignore[func-returns-value]  # by an `async def` function it would be dropped
             operations = edit_operations(raw, decode(raw, kind), after, subresource=subresource)
             if not operations:
                 return after
@@ -258,3 +258,12 @@ class Writer(Reader):
             query.append(("dryRun", "All"))
         body = delete_options(propagation=propagation, grace_period=grace_period, dry_run=dry_run)
         await self.rest.delete_collection(info, body, namespace=namespace, query=query)
+
+
+def _made(change: object) -> None:
+    """Raises TypeError where an object was not changed yet."""
+    if not isinstance(change, Awaitable):
+        return
+    if isinstance(change, Coroutine):
+        change.close()
+    raise TypeError("edit: what changes the object must be a plain function: await what it needs before")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from kubewright.api import AlreadyOwned, Resource, controller_of, decode, describe, resource_info, set_controller
@@ -24,11 +26,18 @@ class Releases:
     def __init__(self) -> None:
         self._waiting: OrderedDict[IntentKey, dict[Request, None]] = OrderedDict()
 
-    def wait(self, key: IntentKey, request: Request) -> None:
-        """Those who waited longest for nothing are forgotten at some time, and left to their back-off."""
-        self._waiting.setdefault(key, {})[request] = None
-        if len(self._waiting) > _REMEMBERED:
-            self._waiting.popitem(last=False)
+    @contextmanager
+    def told_to(self, request: Request, key: IntentKey) -> Iterator[None]:
+        """Around what may be refused; ``request`` then waits for the object. Those who waited longest for nothing are
+        forgotten at some time, and left to their back-off.
+        """
+        try:
+            yield
+        except AlreadyOwned:
+            self._waiting.setdefault(key, {})[request] = None
+            if len(self._waiting) > _REMEMBERED:
+                self._waiting.popitem(last=False)
+            raise
 
     def __bool__(self) -> bool:
         return bool(self._waiting)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple, cast
 
 from kubewright.api import (
     AlreadyExists,
-    AlreadyOwned,
     Conditions,
     DecodeError,
     NotFound,
@@ -29,6 +28,7 @@ from kubewright.controller.environment import RunEnvironment, Start, Write
 from kubewright.controller.events import EventType
 from kubewright.controller.live import LiveReads
 from kubewright.controller.writes import Intent, IntentKey, intent_key, intent_of
+from kubewright.telemetry import shown
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
@@ -140,7 +140,7 @@ class Context(Generic[S_co]):
         entry = informer.entry(obj.namespace, obj.name)
         body, before = intent.body, None
         if entry is not None:
-            with self._told_of_release(intent.key):
+            with self._env.releases.told_to(self.request, intent.key):
                 check_that_nobody_else_controls(entry, obj, self._obj)
             settled = await self._settled(intent, entry, informer)
             if settled is None and await self._env.applied.heard_of_another(intent):
@@ -222,9 +222,13 @@ class Context(Generic[S_co]):
         self.complete = True
 
     async def ensure(self, obj: R) -> R:
-        """Creates ``obj`` once and never overwrites it: for generated passwords and the like."""
+        """Creates ``obj`` once and never overwrites it: for generated passwords and the like.
+
+        What was applied earlier and is now ensured stays when the rest of the set is complete.
+        """
         kind = type(obj)
         self._place(obj)
+        self.applied.add(intent_key(obj))
         present = await self.read(kind, obj.name, namespace=obj.namespace)
         if present is not None:
             return present
@@ -238,8 +242,8 @@ class Context(Generic[S_co]):
         """Creates ``obj``, owned by the reconciled object; for things that are new each time, such as a Job by
         ``metadata.generate_name``. Pruning leaves it alone. Raises `AlreadyExists`.
         """
-        self._env.check_declared(type(obj))
         self._place(obj)
+        self._env.check_declared(type(obj))
         self._own(obj)
         return await self.client.create(obj, field_manager=self._env.applied.manager)
 
@@ -256,7 +260,7 @@ class Context(Generic[S_co]):
             if live.uid != uid:
                 message = f"{describe(obj)} was replaced by another object of its name"
                 raise NotFound(Status(message=message, reason="NotFound", code=404))
-            change(live)
+            return change(live)
 
         return await self.client.edit(
             type(obj),
@@ -274,7 +278,7 @@ class Context(Generic[S_co]):
         """
         self._env.check_declared(type(obj))
         self._check_that_it_is_there(obj)
-        with self._told_of_release(intent_key(obj)):
+        with self._env.releases.told_to(self.request, intent_key(obj)):
             return await adopt(self.client, obj, self._obj, field_manager=self._env.applied.manager)
 
     async def event(
@@ -352,15 +356,6 @@ class Context(Generic[S_co]):
                 resource_version=obj.metadata.resource_version,
             )
 
-    @contextmanager
-    def _told_of_release(self, key: IntentKey) -> Iterator[None]:
-        """Who is refused an object runs again as soon as that has another controller, or goes."""
-        try:
-            yield
-        except AlreadyOwned:
-            self._env.releases.wait(key, self.request)
-            raise
-
     def _whole(self, kind: type[R]) -> Informer[R]:
         informer = self._env.informer(kind)
         if informer.projection != WHOLE:
@@ -372,6 +367,10 @@ class Context(Generic[S_co]):
         return informer
 
     def _place(self, obj: Resource) -> None:
+        if not isinstance(obj, Resource):
+            raise TypeError(
+                f"{shown(obj)} is no object of a kind: give a ConfigMap, say, or several one by one, as apply_all(*objects)"
+            )
         if obj.metadata.namespace is None and resource_info(type(obj)).namespaced:
             obj.metadata.namespace = self._obj.namespace
 

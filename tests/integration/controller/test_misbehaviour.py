@@ -326,3 +326,21 @@ def test_an_object_that_does_not_fit_hides_no_other_from_a_list() -> None:
             assert here.said("object left out of a list")[0]["listed"] == "bad"
 
     run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("given", [{"kind": "ConfigMap"}, None, core_v1.ConfigMap, [core_v1.ConfigMap()]])
+@pytest.mark.parametrize("verb", ["apply", "apply_all", "ensure", "create"])
+def test_what_is_no_object_is_refused_by_name(given: object, verb: str) -> None:
+    operator = new_operator()
+
+    @operator.controller(Widget, owns=[core_v1.ConfigMap])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        await getattr(ctx, verb)(given)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(0.1)
+            assert "is no object of a kind: give a ConfigMap, say" in here.said("reconcile failed")[0]["error"]
+
+    run_in_virtual_time(main)

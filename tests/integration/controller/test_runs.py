@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kubewright import Context, NotFound, ObjectMeta, Operator, Requeue, Result, TerminalError
+from kubewright import Context, NotFound, ObjectMeta, Operator, Requeue, Result, TerminalError, Whole
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
 from tests.integration.controller.worlds import Widget, world
@@ -358,6 +358,29 @@ def test_what_was_applied_is_read_back_at_once_and_created_once_with_ensure() ->
             await asyncio.sleep(1)
             assert found[0] == ({"size": "1"}, {"born": "1"})
             assert found[-1] == ({"size": "2"}, {"born": "1"})
+
+    run_in_virtual_time(main)
+
+
+def test_what_was_applied_and_is_now_ensured_is_not_pruned() -> None:
+    operator, uids = new_operator(), list[str]()
+
+    @operator.controller(Widget, owns=[Whole(core_v1.ConfigMap)])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        async with ctx.owned():
+            wanted = core_v1.ConfigMap(metadata=ObjectMeta(name="kept"), data={"size": str(widget.spec.size)})
+            found = await (ctx.apply(wanted) if widget.spec.size == 1 else ctx.ensure(wanted))
+            uids.append(found.uid)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            await here.resize(2)
+            await asyncio.sleep(1)
+            kept = await here.client.get(core_v1.ConfigMap, "kept", namespace="default")
+            assert set(uids) == {kept.uid}
+            assert kept.data == {"size": "1"}
 
     run_in_virtual_time(main)
 

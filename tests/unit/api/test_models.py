@@ -131,6 +131,8 @@ def test_a_class_without_the_decorator_is_no_resource() -> None:
 
     with pytest.raises(TypeError, match="Plain is no resource: decorate it"):
         resource_info(Plain)
+    with pytest.raises(TypeError, match="'ConfigMap' is no resource: decorate it"):
+        resource_info("ConfigMap")  # type: ignore[arg-type]  # what is tested
 
 
 def test_a_subclass_does_not_pass_for_its_parents_kind() -> None:

@@ -159,6 +159,15 @@ async def test_edit_sends_the_difference_bound_to_the_version_read(client: Clien
     assert script.last.headers["content-type"] == "application/json-patch+json"
 
 
+async def test_an_edit_by_a_coroutine_function_is_refused_rather_than_dropped(client: Client, script: Script) -> None:
+    async def change(obj: Widget) -> None:
+        obj.spec.items = []
+
+    script.will_answer(answer(widget()))
+    with pytest.raises(TypeError, match="edit: what changes the object must be a plain function"):
+        await client.edit(Widget, "a", change, namespace="ns")  # type: ignore[arg-type]  # what is tested
+
+
 async def test_an_edit_tells_items_apart_as_the_class_says(client: Client, script: Script) -> None:
     ports = [{"port": 80, "protocol": "TCP", "hidden": 1}, {"port": 80, "protocol": "UDP", "hidden": 2}]
     script.will_answer(*[answer(widget(spec={"ports": ports, "tags": ["a", "b", "c"]}))] * 2)
