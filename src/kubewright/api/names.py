@@ -31,12 +31,12 @@ def is_dns_subdomain(name: str) -> bool:
 
 
 def check_dns_label(name: str, *, what: str) -> None:
-    if not is_dns_label(name):
+    if not isinstance(name, str) or not is_dns_label(name):
         raise ValueError(f"{what} is {name!r}: use lower-case letters, digits and '-', 63 characters at most")
 
 
 def check_dns_subdomain(name: str, *, what: str) -> None:
-    if not is_dns_subdomain(name):
+    if not isinstance(name, str) or not is_dns_subdomain(name):
         raise ValueError(f"{what} is {name!r}: use lower-case letters, digits, '-' and '.', 253 characters at most")
 
 

@@ -98,8 +98,11 @@ class Schedule(Struct, frozen=True):
     def parse(cls, text: str, *, zone: str | None = None) -> Schedule:
         """``zone`` is a name such as ``Europe/Berlin``; default UTC, as everywhere in Kubernetes.
 
-        Raises ValueError for what is no schedule, or one that never comes, and for a zone that is not known here.
+        Raises ValueError for what is no schedule, or one that never comes, and for a zone that is not known here; TypeError
+        for what is no text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"cron schedule {text!r}: write it as text, such as '*/5 * * * *'")
         words = _NICKNAMES.get(text.strip().lower(), text).split()
         if len(words) != 5:
             raise ValueError(

@@ -11,7 +11,7 @@ import asyncio
 import math
 import random
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
@@ -25,7 +25,7 @@ from kubewright.controller.queue import Priority
 from kubewright.controller.request import Request
 from kubewright.telemetry import Log, shown
 
-__all__ = ["Channel", "Source", "SourceContext", "SourceItem", "Wake", "cron", "every", "follow"]
+__all__ = ["Channel", "Source", "SourceContext", "SourceItem", "Wake", "cron", "every", "follow", "source_name"]
 
 _PATIENCE = 60.0
 """Seconds that a schedule sleeps at a time: the machine's clock may be set meanwhile."""
@@ -199,20 +199,32 @@ async def follow(source: Source, around: SourceContext, wake: Callable[[object],
 
     while True:
         try:
-            await _take_all(source(around), took)
+            await _take_all(_iterator(source, around), took)
         except (Exception, asyncio.CancelledError) as error:  # the next attempt may go well; nothing else depends on it
             if isinstance(error, asyncio.CancelledError) and being_cancelled():
                 raise
             failures += 1
             delay = backoff.delay(failures, rng)
-            around.log.exception("a source failed", source=_name(source), retry_in=round(delay, 3))
+            around.log.exception("a source failed", source=source_name(source), retry_in=round(delay, 3))
             await asyncio.sleep(delay)
         else:
-            around.log.info("a source ended", source=_name(source))
+            around.log.info("a source ended", source=source_name(source))
             return
 
 
-async def _take_all(items: AsyncIterator[SourceItem], took: Callable[[object], None]) -> None:
+def _iterator(source: Source, around: SourceContext) -> AsyncIterable[SourceItem]:
+    items: object = source(around)
+    if not isinstance(items, AsyncIterable):
+        if isinstance(items, Coroutine):
+            items.close()
+        raise TypeError(
+            f"{source_name(source)} gave {shown(items)}: a source gives an async iterator, as an `async def` function that "
+            "yields does"
+        )
+    return items
+
+
+async def _take_all(items: AsyncIterable[SourceItem], took: Callable[[object], None]) -> None:
     taken = 0
     try:
         async for item in items:
@@ -225,5 +237,5 @@ async def _take_all(items: AsyncIterator[SourceItem], took: Callable[[object], N
             await items.aclose()
 
 
-def _name(source: object) -> str:
+def source_name(source: object) -> str:
     return getattr(source, "__qualname__", type(source).__qualname__)

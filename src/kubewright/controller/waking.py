@@ -17,7 +17,7 @@ from kubewright.controller.pausing import pause_turned
 from kubewright.controller.predicates import Predicate, default_predicate
 from kubewright.controller.queue import Priority, WorkQueue
 from kubewright.controller.request import Request
-from kubewright.controller.sources import Source, SourceContext, Wake, follow
+from kubewright.controller.sources import Source, SourceContext, Wake, follow, source_name
 from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.watches import MetadataMapper, Watch, is_async, owner
 from kubewright.controller.writes import AppliedIntents
@@ -222,7 +222,7 @@ class Waking:
             try:
                 request = self._checked(wanted, "a source")
             except (TypeError, ValueError) as error:  # what else it gives is worth hearing of
-                self._log.error("a source gave what is no request", error=str(error))
+                self._log.error("a source gave what is no request", source=source_name(source), error=str(error))
                 return
             priority = item.priority if isinstance(item, Wake) else Priority.NORMAL
             self._queue.add(request.of_cluster(self._cluster), priority)

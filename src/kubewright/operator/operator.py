@@ -12,6 +12,7 @@ import msgspec
 
 from kubewright.api import Resource, Scheme, resource_info
 from kubewright.api.arguments import known_arguments
+from kubewright.api.label_rules import qualified_name_problems
 from kubewright.api.names import check_dns_label
 from kubewright.client import Client
 from kubewright.controller import (
@@ -227,8 +228,7 @@ class Operator(Generic[S_co]):
         function that may block, and gets a `BlockingContext`.
         """
         kinds_of([kind], argument="the first argument")
-        if not _is_finalizer(name):
-            raise ValueError(f"finalizer {name!r}: use a qualified name such as apps.example.com/backup")
+        _check_finalizer(name)
 
         def register(cleanup: T) -> T:
             if not callable(cleanup):
@@ -289,6 +289,10 @@ def _check_numbers(workers: object, timeout: object) -> None:
         raise ValueError(f"timeout={timeout!r}: give the seconds that one run may take, such as 300")
 
 
-def _is_finalizer(name: str) -> bool:
-    domain, slash, rest = name.partition("/")
-    return bool(slash and rest) and "." in domain
+def _check_finalizer(name: object) -> None:
+    """As servers do, which would otherwise refuse it for each object; and that it has a domain."""
+    remedy = "use a qualified name such as apps.example.com/backup"
+    if not isinstance(name, str) or "." not in name.partition("/")[0] or "/" not in name:
+        raise ValueError(f"finalizer {name!r}: {remedy}")
+    if problems := qualified_name_problems(name):
+        raise ValueError(f"finalizer {name!r}: {problems[0]}; {remedy}")

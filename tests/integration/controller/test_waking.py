@@ -328,7 +328,9 @@ def test_a_channel_and_an_iterator_wake_what_they_name_and_mistakes_are_told() -
             channel.send(widgets[1])
             await asyncio.sleep(50)
             assert woken == [(5, "b"), (10, "a"), (20, "b")]
-            errors = [line["error"] for line in here.said("a source gave what is no request")]
+            said = here.said("a source gave what is no request")
+            assert all(line["source"] for line in said)
+            errors = [line["error"] for line in said]
             assert errors[0] == "a source gave 'default/b': it must give Requests"
             assert "without a namespace, and Widget has namespaces" in errors[1]
 

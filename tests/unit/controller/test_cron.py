@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -98,3 +99,9 @@ def test_no_time_is_left_out_and_none_is_added(
         for step in (at.replace(second=0, microsecond=0) for at in between)
         if step > moment
     )
+
+
+@pytest.mark.parametrize("given", [None, 5, ["* * * * *"]])
+def test_what_is_no_text_is_no_schedule(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"cron schedule .*: write it as text, such as"):
+        Schedule.parse(given)

@@ -96,6 +96,18 @@ def test_a_source_that_fails_is_called_anew_after_a_growing_delay() -> None:
     assert first["source"].endswith("broken")
 
 
+@pytest.mark.parametrize("given", [[A], None, 5])
+def test_a_function_that_is_no_source_is_told_what_one_is(given: Any) -> None:
+    def mistaken(around: SourceContext) -> Any:
+        return given
+
+    text = io.StringIO()
+    assert heard_within(1, mistaken, text) == []
+    said = json.loads(text.getvalue().splitlines()[0])
+    assert "gave " in said["exception"]
+    assert "a source gives an async iterator, as an `async def` function that yields does" in said["exception"]
+
+
 def test_a_source_that_waits_for_what_others_cancelled_is_called_anew_too() -> None:
     starts: list[float] = []
 

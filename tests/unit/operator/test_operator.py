@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kubewright import Context, Model, Operator, Resource, field, resource
@@ -56,6 +58,29 @@ def test_mistakes_are_refused_when_they_are_made() -> None:
         operator.finalizer(Thing, name="example.com/x")(nothing)
     with pytest.raises(ValueError, match="the operator's name is 'My Operator'"):
         Operator("My Operator")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("example.com/", "/x", "localhost/x", "Example.com/x", "example.com/x/y", "example.com/has space", 5, None),
+        f"example.com/{'a' * 64}",
+        f"{'a' * 250}.com/x",
+    ],
+)
+def test_a_finalizer_that_servers_refuse_is_refused_where_it_is_declared(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"finalizer .*: .*use a qualified name such as apps.example.com/backup"):
+        Operator("things").finalizer(Thing, name=name)
+
+
+@pytest.mark.parametrize("name", [5, None])
+def test_a_name_that_is_no_text_is_none(name: Any) -> None:
+    with pytest.raises(ValueError, match=f"the operator's name is {name}"):
+        Operator(name)
+    with pytest.raises(ValueError, match=f"a namespace of namespaces is {name}"):
+        Operator("things", namespaces=[name])
+    with pytest.raises(ValueError, match="the controller's name is 5"):
+        Operator("things").controller(Thing, name=5)  # type: ignore[call-overload]  # what is tested
 
 
 def test_a_plain_function_is_refused_where_a_coroutine_function_is_needed() -> None:
