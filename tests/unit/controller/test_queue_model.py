@@ -21,8 +21,8 @@ class QueueBesideItsModel(RuleBasedStateMachine):
         super().__init__()
         self.loop = VirtualTimeLoop()
         self.queue = WorkQueue(random.Random(1))
-        self.waiting: dict[Request, tuple[Priority, float]] = {}
-        """With the highest band asked for, and since when."""
+        self.waiting: dict[Request, tuple[Priority, float, float]] = {}
+        """With the highest band asked for, since when, and since when in that band."""
         self.running: set[Request] = set()
         self.again: dict[Request, Priority] = {}
         self.timers: dict[Request, tuple[float, Priority]] = {}
@@ -46,10 +46,11 @@ class QueueBesideItsModel(RuleBasedStateMachine):
         if request in self.running:
             self.again[request] = min(priority, self.again.get(request, priority))
         elif request in self.waiting:
-            band, since = self.waiting[request]
-            self.waiting[request] = (min(band, priority), since)
+            band, since, _ = self.waiting[request]
+            if priority < band:
+                self.waiting[request] = (priority, since, self.now())
         else:
-            self.waiting[request] = (priority, self.now())
+            self.waiting[request] = (priority, self.now(), self.now())
 
     def asked_for_later(self, request: Request, when: float, priority: Priority) -> None:
         if request in self.waiting or request in self.again:
@@ -73,10 +74,10 @@ class QueueBesideItsModel(RuleBasedStateMachine):
     def get(self) -> None:
         request = self.loop.run_until_complete(self.queue.get())
         assert request not in self.running
-        band, since = self.waiting.pop(request)
-        for other_band, other_since in self.waiting.values():
+        band, since, _ = self.waiting.pop(request)
+        for other_band, other_since, in_band in self.waiting.values():
             assert since <= other_since + 2 * WorkQueue.AGEING + 0.01  # timers here are read a moment later
-            assert not (other_band < band and other_since <= since), "a lower band went first without being older"
+            assert not (other_band < band and in_band <= since), "a lower band went first without being older"
         self.running.add(request)
         self.ran_in[request] = band
 
