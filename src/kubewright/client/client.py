@@ -21,7 +21,7 @@ from kubewright.client.rest import Deleted, RestClient, Written
 from kubewright.client.subresource import Subresource
 from kubewright.client.transport import CredentialError, Transport, TransportError
 from kubewright.client.writer import Writer
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, new_log
 
 if TYPE_CHECKING:
     from kubewright.kinds import autoscaling_v1, core_v1
@@ -74,6 +74,7 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
         """A client of the cluster that ``kubeconfig`` names: ``async with Client.connect() as client``.
 
         Without it: of what ``KUBECONFIG`` names, else of the cluster that this pod runs in, else of ``~/.kube/config``.
+        What there is to warn of goes to ``log``, else to standard error; `null_log()` silences it.
         Raises `KubeconfigError` and `ConfigError`, which name the file and field, or say that no cluster is configured
         and what to do, `CredentialError` where there is no credential to be had, and `TransportError` where no API server
         answers.
@@ -81,6 +82,7 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
         from kubewright.client.kubeconfig import load  # noqa: PLC0415 - loads YAML, which the embedded cluster does without
 
         clock = SystemClock()
+        log = log or new_log("console", level="warning")
         config = load(kubeconfig, context=context)
         transport = HttpsTransport(config, clock=clock, log=log)
         client = cls(transport, field_manager=field_manager, clock=clock, user_agent=user_agent, log=log)

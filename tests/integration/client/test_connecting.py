@@ -48,6 +48,16 @@ async def test_a_client_talks_to_the_cluster_until_it_is_left() -> None:
             await client.get(core_v1.Namespace, "mine")
 
 
+async def test_warnings_are_seen_where_no_log_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with DevCluster(https=Https(), controllers=lambda _: ()) as cluster:
+        unverified = cluster.kubeconfig.read_text().split("certificate-authority", 1)
+        rest_of_it = unverified[1].split("\n", 1)[1]
+        kubeconfig = write(tmp_path / "config", f"{unverified[0]}insecure-skip-tls-verify: true\n{rest_of_it}")
+        async with Client.connect(kubeconfig=kubeconfig) as client:
+            await client.get(core_v1.Namespace, "default")
+    assert capsys.readouterr().err.count("anybody may pose as the server") == 1
+
+
 @pytest.mark.parametrize(("context", "address"), [(None, "127.0.0.1:1"), ("there", "127.0.0.2:1")])
 async def test_a_server_that_does_not_answer_is_told_with_its_address_and_where_that_is_from(
     kubeconfig: Path, context: str | None, address: str
