@@ -21,7 +21,7 @@ from kubewright.cache.state import InformerHealth
 from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.client import Client, TransportError
 from kubewright.client.requests import Fields, Labels
-from kubewright.telemetry import Log, null_log
+from kubewright.telemetry import Log
 
 __all__ = ["Cache"]
 
@@ -70,7 +70,7 @@ class Cache:
         self._namespaces = None if namespaces is None else set(namespaces)
         self._clock = clock or client.clock
         self._rng = rng or random.Random()
-        self._log = log or null_log()
+        self._log = log or client.rest.log
         self._streaming = StreamingLists()
         self._recent = RecentBodies()
         self._informers: dict[_What, dict[type[Resource], Informer[Any]]] = {}

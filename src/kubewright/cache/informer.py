@@ -23,7 +23,7 @@ from kubewright.cache.state import InformerHealth, InformerState
 from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.client import Client
 from kubewright.client.requests import Fields, Labels, as_selector
-from kubewright.telemetry import Log, null_log
+from kubewright.telemetry import Log
 
 __all__ = ["Informer"]
 
@@ -81,7 +81,7 @@ class Informer(Generic[R]):
             recent=RecentBodies() if recent is None else recent,
             clock=clock or client.clock,
             rng=rng or random.Random(),
-            log=log or null_log(),
+            log=log or client.rest.log,
         )
         self.cluster = cluster
         self.projection = projection

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubewright.cache import InformerState, Phase, part
-from kubewright.client import TransportError
+from kubewright.cache import Cache, Informer, InformerState, Phase, part
+from kubewright.client import Client, TransportError
 
 if TYPE_CHECKING:
     from tests.unit.cache.conftest import RunVirtually, Widget, World
@@ -266,5 +266,24 @@ def test_an_unusually_large_kind_is_warned_of_once_with_what_to_do(
             entry: dict[str, Any] = dict(world.logged.entries[-1])
             assert (entry["objects"], entry["resource"]) == (10, "widgets.example.com")
             assert "label selector" in entry["remedy"]
+
+    run(main())
+
+
+def test_a_cache_without_a_log_writes_to_that_of_its_client(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    client = Client(world.server, clock=world.clock, log=world.log)
+    cache, alone = Cache(client), Informer(client, widget)
+    cache.informer(widget)
+    world.server.refusal = (403, "forbidden")
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(each.run()) for each in (cache, alone)]
+        await asyncio.sleep(0.1)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        assert world.messages("warning") == ["not synced"] * 2
 
     run(main())
