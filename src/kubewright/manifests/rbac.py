@@ -53,8 +53,10 @@ def access(operator: Operator[Any], *, home: str, namespaces: Iterable[str] | No
             rbac_v1.ClusterRole(metadata=ObjectMeta(name=operator.name), rules=rules),
             _cluster_binding(operator, home),
         ]
-    rules = policy_rules(operator, namespaced=True)
-    for namespace in namespaces if rules else ():
+    declared = [need for need in needs(operator.controllers) if need.info.namespaced]
+    own = set(namespaces)
+    for namespace in sorted(own.union(*(need.also_in for need in declared))) if declared else ():
+        rules = _rules(need for need in declared if namespace in own or namespace in need.also_in)
         metadata = ObjectMeta(name=operator.name, namespace=namespace)
         found += [
             rbac_v1.Role(metadata=metadata, rules=rules),

@@ -20,6 +20,8 @@ EVENTS = ResourceInfo(group="events.k8s.io", version="v1", kind="Event", plural=
 LEASES = ResourceInfo(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", singular="lease")
 """Of which a candidate for leadership needs one, in the namespace that it names."""
 
+_OF_NO_NAMESPACE = "default"
+"""Where events about objects are that have no namespace."""
 _READ = ("get", "list", "watch")
 _APPLY = ("create", "delete", "patch")
 
@@ -31,6 +33,8 @@ class Need(Struct, frozen=True):
     subresource: str
     """Empty: the resource itself."""
     verbs: frozenset[str]
+    also_in: tuple[str, ...] = ()
+    """Namespaces beside those in which the operator works."""
 
     @property
     def resource(self) -> str:
@@ -45,7 +49,11 @@ def needs(specs: list[ControllerSpec[Any]]) -> list[Need]:
         for info, subresource, wanted in _of(spec):
             _, known = verbs.setdefault((info.group, info.plural, subresource), (info, set()))
             known |= set(wanted)
-    return [Need(info, subresource, frozenset(all_)) for (_, _, subresource), (info, all_) in verbs.items()]
+    beside = () if all(resource_info(spec.kind).namespaced for spec in specs) else (_OF_NO_NAMESPACE,)
+    return [
+        Need(info, subresource, frozenset(all_), beside if info is EVENTS else ())
+        for (_, _, subresource), (info, all_) in verbs.items()
+    ]
 
 
 def _of(spec: ControllerSpec[Any]) -> Iterator[tuple[ResourceInfo, str, tuple[str, ...]]]:

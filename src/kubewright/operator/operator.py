@@ -86,6 +86,8 @@ class Operator(Generic[S_co]):
         check_dns_label(name, what="the operator's name")
         if lifespan is not None and (inspect.isasyncgenfunction(lifespan) or not callable(lifespan)):
             raise TypeError(f"lifespan: {lifespan!r} gives no context manager: decorate it with @asynccontextmanager")
+        if not isinstance(settings, Settings):
+            raise TypeError(f"settings={settings!r}: give Settings, such as Settings(stop_within=40)")
         self.name = name
         self.lifespan = lifespan
         self.settings = settings

@@ -190,7 +190,9 @@ class StartChecks:
     def _where(self, need: Need) -> Sequence[str | None]:
         if self._lease is not None and need is self._lease_need:
             return [self._lease[0]]
-        return [None] if self._namespaces is None or not need.info.namespaced else self._namespaces
+        if self._namespaces is None or not need.info.namespaced:
+            return [None]
+        return sorted({*self._namespaces, *need.also_in})
 
     def _name(self, need: Need, verb: str) -> str | None:
         """Of the one object that is needed: a careful role names the Lease. What is created has no name for RBAC yet."""

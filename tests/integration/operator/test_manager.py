@@ -199,6 +199,26 @@ def test_an_operator_of_certain_namespaces_is_told_what_it_lacks_in_each() -> No
     run_in_virtual_time(main)
 
 
+def test_events_about_what_has_no_namespace_are_asked_for_where_they_are() -> None:
+    operator: Operator[Any] = Operator("nodes", namespaces=["red"])
+
+    @operator.controller(core_v1.Node)
+    async def reconcile(node: core_v1.Node, ctx: Context) -> None: ...
+
+    async def main() -> None:
+        async with world(operator) as here:
+            here.guard.forbidden = {("patch", "events")}
+            async with running(here):
+                await asyncio.sleep(5)
+                (said,) = here.said("not everything is there that this operator needs")
+                assert said["missing"] == [
+                    "not allowed: patch of events.events.k8s.io in namespace default",
+                    "not allowed: patch of events.events.k8s.io in namespace red",
+                ]
+
+    run_in_virtual_time(main)
+
+
 def test_a_role_that_names_the_lease_is_enough_for_it() -> None:
     async def main() -> None:
         async with world(things(), lease=True) as here, running(here):

@@ -60,3 +60,14 @@ def test_namespaces_chosen_for_one_cluster_are_told_to_the_operator_there() -> N
     assert len(documents(operator, "Role", watched=["red", "blue"])) == 2
     (deployment,) = documents(operator, "Deployment")
     assert "env" not in deployment["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_events_about_what_has_no_namespace_may_be_written_where_they_are() -> None:
+    operator = Operator("things", namespaces=["red"])
+    operator.controller(core_v1.Node, owns=[core_v1.ConfigMap])(nothing)  # type: ignore[arg-type]  # of no matter here
+    roles = {role["metadata"]["namespace"]: role["rules"] for role in documents(operator, "Role")}
+    assert set(roles) == {"default", "red"}
+    assert roles["default"] == [
+        {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "get", "patch"]}
+    ]
+    assert {binding["metadata"]["namespace"] for binding in documents(operator, "RoleBinding")} == {"default", "red"}

@@ -121,7 +121,7 @@ def test_a_kind_is_a_class_that_was_declared() -> None:
 
 
 def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(TypeError, match="own"):
+    with pytest.raises(TypeError, match="has no argument 'own': did you mean owns?"):
         Operator("things").controller(Thing, own=[core_v1.Pod])  # type: ignore[call-overload]  # what is tested
 
 
@@ -131,6 +131,12 @@ def test_a_lifespan_is_a_context_manager() -> None:
 
     with pytest.raises(TypeError, match="lifespan: .* gives no context manager: decorate it with @asynccontextmanager"):
         Operator("things", lifespan=forgot_the_decorator)  # type: ignore[arg-type]  # what is tested
+
+
+def test_settings_are_settings() -> None:
+    wrong: Any = {"stop_within": 40}
+    with pytest.raises(TypeError, match=r"settings=\{'stop_within': 40\}: give Settings, such as Settings\("):
+        Operator("things", settings=wrong)
 
 
 def test_who_reconciles_keys_runs_no_finalizers() -> None:
