@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
 from kubewright.manifests import manifests, to_yaml
+from kubewright.operator.settings import SettingsError, resolve
 
 __all__ = ["command"]
 
@@ -39,9 +39,10 @@ def command(
     """
     operator, module = load_operator(target)
     try:
-        settings = operator.settings
-        if metrics is not None:
-            settings = msgspec.structs.replace(settings, metrics_bind_address=metrics)
+        settings = resolve(operator.settings, {}, {"metrics_bind_address": metrics}).settings
+    except SettingsError as error:
+        raise Failure(str(error), exit_code=2) from error
+    try:
         documents = manifests(
             operator, target=module, image=image, namespace=namespace, watched=watched or None, settings=settings
         )

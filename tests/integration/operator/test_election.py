@@ -95,6 +95,19 @@ async def test_a_released_lease_is_free_at_once(w: World) -> None:
 
 
 @in_world
+async def test_two_processes_that_were_given_one_identity_do_not_both_lead(w: World) -> None:
+    first, second = w.candidate("same").start(), w.candidate("same")
+    await first.leads()
+    await asyncio.sleep(5)
+    second.start()
+    for _ in range(100):
+        await asyncio.sleep(1)
+        assert (first.election.is_leader, second.election.is_leader) == (True, False)
+    await first.crash()
+    assert await second.leads() <= LEASE_DURATION + NEXT_LOOK + 0.1 * RETRY_PERIOD
+
+
+@in_world
 async def test_a_standby_that_goes_leaves_the_lease_alone(w: World) -> None:
     a, b = w.candidate("a").start(), w.candidate("b")
     await a.leads()
