@@ -137,7 +137,7 @@ def test_an_operator_that_handles_secrets_badly_tells_none() -> None:
             exposition = PrometheusExporter(metrics).exposition()[0]
         logged = text.getvalue()
         told = [json.loads(line) for line in logged.splitlines()]
-        for message in ("reconcile failed", "applied", "span", "a subscriber failed"):
+        for message in ("reconcile failed", "applied", "span", "a mapper failed; its event is given up"):
             assert any(line["msg"] == message for line in told), message
         assert any("wake each other" in line["msg"] for line in told)
         check(logged)
