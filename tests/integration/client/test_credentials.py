@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -26,22 +25,10 @@ from kubewright.client import (
     TransportError,
 )
 from kubewright.telemetry import new_log
+from tests.clocks import SetClock
 from tests.integration.client.conftest import Connect, Server, identity
 
 V1: Literal["client.authentication.k8s.io/v1"] = "client.authentication.k8s.io/v1"
-
-
-class SetClock:
-    """Stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time.timestamp()
 
 
 class OnlyToken:
@@ -171,10 +158,10 @@ async def test_a_token_is_used_until_the_file_beside_it_can_be_read(
 
     assert await sent() == "Bearer configured"
     path.write_text("from-the-file\n")
-    clock.time += timedelta(seconds=61)
+    clock.move(61)
     assert await sent() == "Bearer from-the-file"
     path.unlink()
-    clock.time += timedelta(seconds=61)
+    clock.move(61)
     assert await sent() == "Bearer from-the-file"
 
 
@@ -215,10 +202,10 @@ async def test_files_with_a_client_certificate_are_read_again(server: Server, co
     answer = HttpRequest("GET", "/")
     assert b"'someone'" in (await transport.request(answer)).body
     put(second.certificate, first.key)  # half of it
-    clock.time += timedelta(seconds=10)
+    clock.move(10)
     assert b"'someone'" in (await transport.request(answer)).body
     put(second.certificate, second.key)
-    clock.time += timedelta(seconds=10)
+    clock.move(10)
     assert b"'someone-else'" in (await transport.request(answer)).body
 
 

@@ -7,7 +7,6 @@ import json
 import stat
 import subprocess
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,24 +15,9 @@ from msgspec.structs import replace
 
 from kubewright.client import ClusterConfig, CredentialError, ExecPlugin
 from kubewright.client.exec_credentials import Credential, ExecCredentials
+from tests.clocks import SetClock
 
 V1: Literal["client.authentication.k8s.io/v1"] = "client.authentication.k8s.io/v1"
-
-
-class SetClock:
-    """Stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time.timestamp()
-
-    def move(self, seconds: float) -> None:
-        self.time += timedelta(seconds=seconds)
 
 
 class Program:

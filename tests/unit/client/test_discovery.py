@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from kubewright.api import DecodeError, resource_info
 from kubewright.client import Client, UnknownKind
+from tests.clocks import SetClock
 from tests.unit.client.conftest import Script, answer, refusal
 
 LEGACY: dict[str, Any] = {
@@ -70,18 +70,6 @@ AGGREGATED: dict[str, Any] = {
         {"metadata": {"name": "down.example.com"}, "versions": [{"version": "v2", "freshness": "Stale"}]},
     ],
 }
-
-
-class SetClock:
-    """Stands still until it is moved."""
-
-    time = 0.0
-
-    def now(self) -> datetime:
-        return datetime.fromtimestamp(self.time, UTC)
-
-    def monotonic(self) -> float:
-        return self.time
 
 
 NO_CORE = {"kind": "APIGroupDiscoveryList", "items": []}
@@ -235,7 +223,7 @@ async def test_a_kind_that_came_back_another_is_found_so_after_ten_minutes(scrip
     changed = {**LEGACY, "resources": [{**widgets, "namespaced": False}, *others]}
     script.will_answer(answer(LEGACY), answer(changed))
     for seconds, namespaced in ((0, True), (599, True), (1, False)):
-        clock.time += seconds
+        clock.move(seconds)
         assert (await client.discovery.kind("example.com/v1", "Widget")).info.namespaced is namespaced
     assert not script.answers
 
