@@ -107,6 +107,22 @@ def test_who_loses_the_lease_ends_with_a_code_of_its_own(cluster: Cluster, kubec
         assert_json(tmp_path / "operator.log")
 
 
+def test_who_loses_the_lease_ends_although_a_run_does_not_let_go(
+    cluster: Cluster, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    log = tmp_path / "operator.log"
+    stubborn = "while True:\n        try: await asyncio.sleep(1000)\n        except asyncio.CancelledError: pass"
+    flags = ("--leader-elect", "--leader-elect-retry-period=0.3")
+    with Operator(cluster, operator_file(tmp_path, stubborn), log, *flags) as operator:
+        kubectl.run("apply", "-f", str(SAMPLE))
+        eventually(begun(log))
+        taken = json.dumps({"spec": {"holderIdentity": "somebody else"}})
+        kubectl.run("patch", "lease", "custom", "--type=merge", "-p", taken)
+        assert operator.process.wait(timeout=10) == 3
+        assert (operator.lines()[-1]["msg"], operator.lines()[-1]["exit_code"]) == ("failed", 3)
+        assert_json(log)
+
+
 def assert_json(log: Path) -> None:
     """Whatever ends a process, and however, all that it says is JSON."""
     for line in log.read_text().splitlines():

@@ -23,12 +23,14 @@ from kubewright.cli.progress import Progress
 from kubewright.cli.readiness import Readiness, readiness
 from kubewright.cli.setting_options import OperatorCommand, setting_options
 from kubewright.cli.signals import stop_on_signals
-from kubewright.client import Client
+from kubewright.client import Client, Transport
+from kubewright.client.metered import MeteredTransport
 from kubewright.crd import definition
 from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.devcluster.errors import ClusterError
 from kubewright.kinds import apiextensions_v1
 from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed
+from kubewright.telemetry import Metrics, null_metrics
 
 __all__ = ["command"]
 
@@ -95,9 +97,13 @@ class _Session:
         started = clock.monotonic()
         async with DevCluster(https=Https(port=port), clock=clock, rng=rng, log=self._log) as cluster:
             click.echo(f"embedded cluster at {cluster.server_url} in {clock.monotonic() - started:.2f} s")
-            client = Client(cluster.transport(), field_manager=self._operator.name, clock=clock, rng=rng, log=self._log)
+            metrics = null_metrics() if self._settings.metrics_bind_address == "0" else Metrics()
+            transport: Transport = cluster.transport()
+            if metrics.enabled:
+                transport = MeteredTransport(transport, metrics, server=str(cluster.server_url))
+            client = Client(transport, field_manager=self._operator.name, clock=clock, rng=rng, log=self._log)
             await self._install(client)
-            manager = self._manager(client, clock, rng)
+            manager = self._manager(client, metrics, clock, rng)
             failure: Failure | None = None
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(_managed(manager), name="manager")
@@ -110,7 +116,7 @@ class _Session:
             if wrong := self._broken or failure:
                 raise wrong
 
-    def _manager(self, client: Client, clock: Clock, rng: random.Random) -> Manager:
+    def _manager(self, client: Client, metrics: Metrics, clock: Clock, rng: random.Random) -> Manager:
         settings, log, name = self._settings, self._log, self._operator.name
         return Manager(
             self._operator,
@@ -119,6 +125,7 @@ class _Session:
             rng=rng,
             log=log,
             settings=settings,
+            metrics=metrics,
             election=candidacy(client, settings, name=name, namespace=None, clock=clock, rng=rng, log=log),
         )
 
