@@ -80,6 +80,16 @@ class Index:
         if values:
             self._keep(entry, values if len(values) == 1 else tuple(dict.fromkeys(values)))
 
+    def put_all(self, entries: Iterable[Entry]) -> None:
+        if self._place is None:
+            for entry in entries:
+                self.put(entry)
+            return
+        place, enter = self._place, self._enter
+        for entry in entries:
+            for value in entry.values[place]:
+                enter(entry, value)
+
     def take_over(self, entry: Entry, other: Index) -> None:
         """As `put`, for an entry that ``other``, an index of the same values, has already."""
         if self._place is not None:

@@ -45,13 +45,20 @@ class Narrow:
 
     ``over`` are structs whose fields come along, by the path to the object that has them; there must be such objects. A
     path may lead through, or end at, a field that a struct has by the same name as the object: its type is then the path's.
+    ``leaf`` is the type of what paths end at.
     """
 
-    def __init__(self, paths: Sequence[Steps], over: Mapping[Steps, type[Struct]] | None = None) -> None:
+    def __init__(
+        self, paths: Sequence[Steps], over: Mapping[Steps, type[Struct]] | None = None, leaf: Any = Any
+    ) -> None:
         tree = _Tree.of(paths)
-        self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(_struct(tree, (), over or {})).decode
-        self.readers = [_reader(_way(tree, steps, over or {})) for steps in paths]
+        self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(_struct(tree, (), over or {}, leaf)).decode
+        ways = [_way(tree, steps, over or {}) for steps in paths]
+        self.readers = [_reader(way) for way in ways]
         """Functions of what was decoded, that give the values of each path."""
+        dotted = [".".join(step for step in way if step is not None) for way in ways if None not in way]
+        self.ends = attrgetter(*dotted) if dotted and len(dotted) == len(ways) else None
+        """What all paths end at, in one call, where there is no list on the way; raises AttributeError where one breaks off."""
 
 
 def fits(paths: Sequence[Steps], another: Steps) -> bool:
@@ -59,12 +66,12 @@ def fits(paths: Sequence[Steps], another: Steps) -> bool:
     return _Tree.of(paths).has_room_for(another)
 
 
-def _struct(tree: _Tree, place: Steps, over: Mapping[Steps, type[Struct]]) -> type[Struct]:
+def _struct(tree: _Tree, place: Steps, over: Mapping[Steps, type[Struct]], leaf: Any) -> type[Struct]:
     base = over.get(place)
     fields = [
         (
             _attribute(number, name, base),
-            _type(below, (*place, name), over),
+            _type(below, (*place, name), over, leaf),
             msgspec.field(name=name, default=msgspec.NODEFAULT if (*place, name) in over else None),
         )
         for number, (name, below) in enumerate(tree.items())
@@ -72,12 +79,12 @@ def _struct(tree: _Tree, place: Steps, over: Mapping[Steps, type[Struct]]) -> ty
     return msgspec.defstruct("Narrow", fields, bases=None if base is None else (base,), gc=False, kw_only=True)
 
 
-def _type(tree: _Tree, place: Steps, over: Mapping[Steps, type[Struct]]) -> Any:
+def _type(tree: _Tree, place: Steps, over: Mapping[Steps, type[Struct]], leaf: Any) -> Any:
     if not tree:
-        return Any
+        return leaf
     if None in tree:
-        return list[_type(tree[None], (*place, None), over)] | None  # type: ignore[misc]  # a type made at run time
-    struct = _struct(tree, place, over)
+        return list[_type(tree[None], (*place, None), over, leaf)] | None  # type: ignore[misc]  # a type made at run time
+    struct = _struct(tree, place, over, leaf)
     return struct if place in over else struct | None
 
 

@@ -1,8 +1,11 @@
-"""`Page`: the objects in one answer to a LIST, told apart without decoding them twice."""
+"""`Page`: the objects in one answer to a LIST, told apart by a decoder, and not all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import msgspec
+from msgspec import Raw
 
 from kubewright.api import DecodeError, split_list
 
@@ -11,22 +14,25 @@ __all__ = ["Page"]
 _ITEMS = b'"items":['
 _METADATA = b'"metadata":{'
 _LONGEST_START = 500
-_NEAR = 20_000
-"""Bytes within which an item mostly ends: for what may be far, Python first prepares a search that is made for it."""
+_GROUP = 128 * 1024
+"""Bytes of items that are decoded together: their text is still near when they are looked at."""
+_MANY = 256
+"""How many items are given out together at most."""
+
+_items = msgspec.json.Decoder(list[Raw])
 
 
 class Page:
-    """One answer to a LIST. What it gives is to be decoded at once, and doubted (`doubt`) where that fails.
+    """One answer to a LIST, whose items come in groups, as views of JSON that was found to be valid.
 
-    Items of one kind begin alike, so where one ends and the next begins is looked for in the text. That is wrong where an
-    item holds another of its kind; but then some piece is no JSON, and up to the first that is none the pieces are the
-    items, as there is but one way to read JSON. From there on it is left to the decoder, which reads all twice.
+    Items of one kind begin alike, so where a group may end is looked for in the text. It is wrong where an item holds
+    another of its kind; but then the group is no JSON, as something is open at its end, and is made longer.
     """
 
-    def __init__(self, text: bytes) -> None:
-        """Raises `DecodeError` for what is no list."""
+    def __init__(self, text: bytes, group: int = _GROUP) -> None:
+        """``group`` is how many bytes of items are decoded together. Raises `DecodeError` for what is no list."""
         self._text = text
-        self._doubted = False
+        self._size = group
         self._first = self._last = 0
         self._between = b""
         if not self._divides():
@@ -52,21 +58,27 @@ class Page:
         self._first, self._last = first, last
         return len(self._rest) == 1
 
-    def __iter__(self) -> Iterator[bytes]:
-        text, between = self._text, self._between
+    def __iter__(self) -> Iterator[list[Raw]]:
+        """Raises `DecodeError` where it is no list after all."""
         at = self._first
         while at < self._last:
-            after = (text.find(between, at, at + _NEAR) + 1 or text.find(between, at) + 1) + 1
-            self._doubted = False
-            yield text[at : after - 1]
-            if self._doubted:
-                self._rest = split_list(text[: self._first] + text[at:])[1]
-                break
-            at = after
-        self._first = self._last
-        yield from self._rest
+            at, items = self._group(at)
+            yield from _few(items)
+        yield from _few([Raw(item) for item in self._rest])
 
-    def doubt(self) -> bool:
-        """To be called when what was given last can't be decoded. Whether it may have been no item: then it comes again."""
-        self._doubted = self._first < self._last
-        return self._doubted
+    def _group(self, start: int) -> tuple[int, list[Raw]]:
+        """The items from there on, and where those after them begin."""
+        size = self._size
+        while True:
+            end = self._text.find(self._between, start + size, self._last) + 1 or self._last - 1
+            try:
+                return end + 1, _items.decode(b"[%b]" % self._text[start:end])
+            except msgspec.DecodeError as error:
+                if end == self._last - 1:
+                    raise DecodeError(f"not a list of objects: {error}") from error
+            size *= 2
+
+
+def _few(items: list[Raw]) -> Iterator[list[Raw]]:
+    for start in range(0, len(items), _MANY):
+        yield items[start : start + _MANY]

@@ -6,40 +6,33 @@ the rest by decoding and encoding.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from kubewright.api import JSON, DecodeError, ResourceInfo
 from kubewright.cache.entry import UID_LENGTH, Entry, Marks
 from kubewright.cache.index_by import IndexBy
+from kubewright.cache.layout import Layout, Timeless
 from kubewright.cache.narrow import Narrow, Steps, Values, fits
+from kubewright.cache.owners import Owner, owner_values
 from kubewright.cache.projection import WHOLE, Projection
 from kubewright.cache.recent import Once, Recent
+from kubewright.cache.twice import Twice
 from kubewright.patch.fields import digest
 
 __all__ = ["EntryParser"]
 
-_TIME = re.compile(rb'(?<="time":")[^"]*')
 _KNOWN = 64
 """How many sets of managers are remembered. Objects of a kind mostly have few; where each has its own, as pods have with
 their addresses, no number would do.
 """
-_LATELY = 64
-_SHORT = 16 * 1024
-"""How many objects, and up to which length, are kept until they come a second time: at most 2 MB with their entries."""
 _SHARED_BY = 8
 _LEAST_SHARED, _MOST_SHARED = 128, 8191
 """Values that are remembered so that equal ones exist once: about as many as an eighth of the objects, within these bounds.
 What fewer objects have in common costs more to remember than to keep with each, and more than there are would only gather
 as objects come and go.
 """
-
-
-class _Owner(msgspec.Struct, gc=False):
-    uid: str = ""
-    controller: bool | None = None
 
 
 class _Managed(msgspec.Struct, gc=False):
@@ -49,7 +42,6 @@ class _Managed(msgspec.Struct, gc=False):
     fields: msgspec.Raw = msgspec.field(name="fieldsV1", default=msgspec.Raw(b"{}"))
 
 
-_Unread = msgspec.Raw
 _NOTHING = msgspec.Raw(b"")
 
 
@@ -64,28 +56,14 @@ class _Meta(msgspec.Struct, rename="camel", gc=False):
     finalizers: list[str] | None = None
     deletion_timestamp: str | None = None
     deletion_grace_period_seconds: int | None = None
-    owner_references: list[_Owner] | None = None
+    owner_references: list[Owner] | None = None
     managed_fields: msgspec.Raw = _NOTHING
-
-
-class _KnownMeta(_Meta, forbid_unknown_fields=True, gc=False):
-    """Metadata that has no fields but those we know: none of them but managedFields itself can hold a list of that name."""
-
-    generate_name: _Unread = _NOTHING
-    creation_timestamp: _Unread = _NOTHING
-    labels: _Unread = _NOTHING
-    annotations: _Unread = _NOTHING
-    self_link: _Unread = _NOTHING
 
 
 class _Head(msgspec.Struct, rename="camel", gc=False):
     metadata: _Meta
     api_version: str = ""
     kind: str = ""
-
-
-class _KnownHead(_Head, gc=False):
-    metadata: _KnownMeta
 
 
 class _MetadataText(msgspec.Struct, gc=False):
@@ -143,8 +121,12 @@ class EntryParser:
         self._together: Once[tuple[Values, ...]] = Once(shared)
         self._apart: Once[Values] = Once(shared)
         self._known: Recent[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = Recent(lambda: _KNOWN)
-        self._latest: tuple[_Timeless, Marks] | None = None
-        self._lately: dict[bytes, Entry] = {}
+        self._latest: tuple[Timeless, Marks] | None = None
+        self._layout: Layout | None = None
+        self._least_shared = shared
+        twice = Twice(self.parse_all, self.parse)
+        self.answered = twice.answered
+        self.watched = twice.watched
 
     def read_along(self, index: IndexBy) -> int | None:
         """Has each entry hold the values of one more index; returns their place in `Entry.values`.
@@ -160,16 +142,13 @@ class EntryParser:
         self._along.append(index)
         return len(self._along) + 1
 
-    def parse_once(self, raw: bytes) -> Entry:
-        """As `parse`, for what comes twice, and nearly at once: in the answer to a write, and from the watch."""
-        entry = self._lately.pop(raw, None)
-        if entry is None:
-            entry = self.parse(raw)
-            if len(raw) <= _SHORT:
-                if len(self._lately) == _LATELY:
-                    del self._lately[next(iter(self._lately))]
-                self._lately[raw] = entry
-        return entry
+    def parse_all(self, objects: Sequence[msgspec.Raw | bytes]) -> list[Entry]:
+        """As `parse`, for objects of which it is known that they are JSON."""
+        if self._narrow is None:
+            self._begun()
+        if self._layout is None:
+            return [self.parse(bytes(each)) for each in objects]
+        return self._layout.parse(objects)
 
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
@@ -196,7 +175,7 @@ class EntryParser:
                 kept = _members(kept, meta)
             uid = meta.uid
             at = kept.find(uid.encode()) if len(uid) == UID_LENGTH and uid.isascii() else -1
-            values = self._values((*_owners(owners), *read) if owners else ((), (), *read))
+            values = self._values((*owner_values(owners), *read) if owners else ((), (), *read))
             return Entry(
                 namespace=self._namespaces[namespace],
                 name=meta.name,
@@ -211,12 +190,14 @@ class EntryParser:
             raise DecodeError(f"not a {self._info.kind} that can be cached: {error} ({len(raw)} bytes)") from error
 
     def _begun(self) -> Narrow:
-        over: dict[Steps, type[msgspec.Struct]] = {(): _KnownHead, ("metadata",): _KnownMeta}
+        over: dict[Steps, type[msgspec.Struct]] = {(): _Head, ("metadata",): _Meta}
         narrow = self._narrow = Narrow([index.steps for index in self._along], over)
+        if self._whole:
+            self._layout = Layout(self._info, self._along, self._start, self.parse, self._values, self._namespaces, self._least_shared)
         return narrow
 
     def _cut(self, raw: bytes, head: _Head) -> tuple[bytes | None, Marks | None]:
-        """What is kept of an object of known metadata, and what its managedFields say, if that was seen lately.
+        """What is kept of an object, and what its managedFields say, if that was seen lately.
 
         None where it is not laid out as servers do it.
         """
@@ -225,36 +206,29 @@ class EntryParser:
             if head.kind or head.api_version or not raw.startswith(_UNTYPED):
                 return None, None
             start = self._start  # items of a built-in list lack apiVersion and kind
-        length = len(head.metadata.managed_fields)
-        if not length:
+        managed = bytes(head.metadata.managed_fields)
+        if not managed:
             return start + raw[1:] if start else raw, self._bare
-        # metadata comes before all that may be anything, so the first of this name are its own
-        at = raw.find(_MANAGED)
-        begin = at + len(_MANAGED)
-        end = begin + length
-        if raw[begin] != 0x5B:  # a space, or null
+        bare = _without(raw, managed)
+        if bare is None:
             return None, None
-        if raw[at - 1] == 0x2C:  # a comma
-            at -= 1
-        elif raw[end] == 0x2C:
-            end += 1
-        else:
-            return None, None
-        kept = start + raw[1:at] + raw[end:] if start else raw[:at] + raw[end:]
         latest = self._latest
-        return kept, latest[1] if latest is not None and latest[0].matches(raw, begin, begin + length) else None
+        known = latest is not None and latest[0].matches(managed)
+        return start + bare[1:] if start else bare, latest[1] if latest is not None and known else None
 
     def _marks(self, meta: _Meta, finalizers: tuple[str, ...]) -> Marks:
         managed = bytes(meta.managed_fields)
         if meta.deletion_timestamp is not None:
             return self._shared[self._read_marks(meta, managed)]
         # most objects of a kind have the same managers of the same fields, at other times
-        timeless = _Timeless(managed)
+        timeless = Timeless(managed)
         key = finalizers, timeless.pieces
         known = self._known.get(key)
         if known is None:
             known = self._known.recall(key, lambda: self._shared[self._read_marks(meta, managed)])
         self._latest = timeless, known
+        if self._layout is not None and managed.startswith(b"["):
+            self._layout.learn(timeless, finalizers, known)
         return known
 
     def _read_marks(self, meta: _Meta, managed: bytes) -> Marks:
@@ -316,40 +290,6 @@ def _members(raw: bytes, meta: _Meta) -> bytes:
             return text[len(name) : at] + text[at + len(namespace) :]
     members = _parts.decode(text)
     return _encode({key: value for key, value in members.items() if key not in {"name", "namespace"}})[1:]
-
-
-def _owners(owners: list[_Owner]) -> tuple[Values, Values]:
-    """UIDs of all, each once, and that of the one that is the controller."""
-    if len(owners) == 1:
-        uids: Values = (owners[0].uid,)
-        return uids, uids if owners[0].controller else ()
-    uids = tuple(dict.fromkeys([owner.uid for owner in owners]))
-    return uids, tuple([owner.uid for owner in owners if owner.controller][:1])
-
-
-class _Timeless:
-    """Some managedFields, whatever their times are."""
-
-    def __init__(self, managed: bytes) -> None:
-        first, *others = _TIME.split(managed)
-        self.pieces = (first, *others)
-        self._length = len(managed)
-        self._first = first
-        self._others: list[tuple[int, int, bytes]] = []
-        end = len(first)
-        for other in others:
-            start = managed.index(b'"', end)
-            self._others.append((end, start, other))
-            end = start + len(other)
-
-    def matches(self, raw: bytes, start: int, end: int) -> bool:
-        """Whether those that are so far in the text are the same, with times that are as long."""
-        if end - start != self._length or not raw.startswith(self._first, start):
-            return False
-        for begin, close, other in self._others:
-            if raw.find(b'"', start + begin) != start + close or not raw.startswith(other, start + close):
-                return False
-        return True
 
 
 def _without(raw: bytes, managed: bytes) -> bytes | None:

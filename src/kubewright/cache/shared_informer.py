@@ -228,7 +228,7 @@ class SharedInformer:
     def fold(self, raw: bytes) -> None:
         """Takes the object in the answer to an own write, if it belongs here; never an older state over a newer."""
         try:
-            entry = self.parser.parse_once(raw.rstrip(b"\n"))  # servers end an answer so, and no watch's object
+            entry = self.parser.answered(raw.rstrip(b"\n"))  # servers end an answer so, and no watch's object
         except DecodeError as error:  # the writer has its answer; the watch will bring what it meant
             self.log.warning("the answer to a write can't be cached", error=str(error))
             return

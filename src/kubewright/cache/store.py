@@ -55,6 +55,13 @@ class Incoming:
         else:
             self.view.put(entry)
 
+    def add_all(self, entries: list[Entry]) -> None:
+        if self._current:
+            for entry in entries:
+                self.add(entry)
+        else:
+            self.view.put_all(entries)
+
     def discard(self, entry: Entry) -> None:
         """Takes back what went while the list was on its way."""
         found = self.view.of(entry)

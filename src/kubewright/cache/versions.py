@@ -23,7 +23,7 @@ class _Object(msgspec.Struct):
 _bookmark = msgspec.json.Decoder(_Object)
 
 
-def read_bookmark(raw: bytes) -> Bookmark:
+def read_bookmark(raw: msgspec.Raw | bytes) -> Bookmark:
     """Raises `DecodeError`."""
     try:
         return _bookmark.decode(raw).metadata

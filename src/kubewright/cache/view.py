@@ -72,6 +72,28 @@ class View:
             for index in self._indexes.values():
                 index.replace(old, entry)
 
+    def put_all(self, entries: Iterable[Entry]) -> None:
+        fresh: list[Entry] = []
+        rows = self._rows
+        for entry in entries:
+            row = rows.get(entry.namespace)
+            if row is None:
+                row = rows[entry.namespace] = {}
+            if row.setdefault(entry.name, entry) is entry:
+                fresh.append(entry)
+                continue
+            self._enter(fresh)
+            fresh = []
+            self.put(entry)
+        self._enter(fresh)
+
+    def _enter(self, fresh: list[Entry]) -> None:
+        """Counts and indexes entries that have their places in the rows."""
+        self._count += len(fresh)
+        self.bytes += sum([len(entry.text) for entry in fresh])
+        for index in self._indexes.values():
+            index.put_all(fresh)
+
     def take_over(self, entry: Entry, other: View) -> None:
         """As `put`, for an entry of ``other``, whose indexes need not be asked for its values again."""
         old = self.of(entry)

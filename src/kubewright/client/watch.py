@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from kubewright.api import ApiError, DecodeError, Status, api_error, decode
+from kubewright.api import DecodeError, Status, api_error, decode
 
 __all__ = ["LineSplitter", "WatchEvent", "WatchEvents"]
 
@@ -25,17 +25,7 @@ class WatchEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
     object: T
 
 
-class _Line(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-_line = msgspec.json.Decoder(_Line)
-
-_HEADS = {
-    kind[:3].encode(): (kind, b'{"type":"%s","object":{' % kind.encode())
-    for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
-}
+_lines = msgspec.json.Decoder(WatchEvent[msgspec.Raw])
 
 
 class LineSplitter:
@@ -45,14 +35,17 @@ class LineSplitter:
         self._rest: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        lines = chunk.split(b"\n")
-        if len(lines) == 1:
+        return self.text(chunk).split(b"\n")[:-1]
+
+    def text(self, chunk: bytes) -> bytes:
+        """The lines as one text, each with its end."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
             self._rest.append(chunk)
-            return []
-        if self._rest:
-            lines[0] = b"".join([*self._rest, lines[0]])
-        self._rest = [lines.pop()]
-        return lines
+            return b""
+        whole = b"".join([*self._rest, chunk[:end]]) if self._rest else chunk[:end]
+        self._rest = [chunk[end:]] if end < len(chunk) else []
+        return whole
 
 
 class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
@@ -72,18 +65,19 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
     async def __anext__(self) -> WatchEvent[bytes]:
         return await anext(self._events)
 
-    async def batches(self) -> AsyncGenerator[list[WatchEvent[bytes]], None]:
-        """The events as the network brings them, never none."""
+    async def batches(self) -> AsyncGenerator[list[WatchEvent[msgspec.Raw]], None]:
+        """The events as the network brings them, never none. Their objects are views of JSON that was found to be valid."""
         splitter = LineSplitter()
         async for chunk in self._chunks:
-            batch: list[WatchEvent[bytes]] = []
+            text = splitter.text(chunk)
+            batch: list[WatchEvent[msgspec.Raw]] = []
             failure: Exception | None = None
             try:
-                for line in splitter.feed(chunk):
-                    if line and not line.isspace():
-                        batch.append(_event(line))  # noqa: PERF401 - at a failure the batch keeps what it has so far
-            except (ApiError, DecodeError) as error:
-                failure = error
+                batch = _lines.decode_lines(text)
+                if "ERROR" in [event.type for event in batch]:
+                    batch, failure = _until_failure(text)
+            except msgspec.DecodeError:
+                batch, failure = _until_failure(text)
             if batch:
                 yield batch
             if failure is not None:
@@ -92,24 +86,22 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
     async def _one_by_one(self) -> AsyncIterator[WatchEvent[bytes]]:
         async for batch in self.batches():
             for event in batch:
-                yield event
+                yield WatchEvent(event.type, bytes(event.object))
 
 
-def _event(line: bytes) -> WatchEvent[bytes]:
-    known = _HEADS.get(line[9:12])
-    if known is not None and line.startswith(known[1]) and line.endswith(b"}}"):
-        # as servers write it, with these two members in this order; whether the object is one, who decodes it will see
-        kind, obj = known[0], line[len(known[1]) - 1 : -1]
-    else:
-        kind, obj = _parsed(line)
-    if kind == "ERROR":
-        raise api_error(decode(obj, Status))
-    return WatchEvent(kind, obj)
-
-
-def _parsed(line: bytes) -> tuple[str, bytes]:
-    try:
-        parsed = _line.decode(line)
-    except msgspec.DecodeError as error:
-        raise DecodeError(f"not a watch event: {error}: {line[:200]!r}") from error
-    return parsed.type, bytes(parsed.object)
+def _until_failure(text: bytes) -> tuple[list[WatchEvent[msgspec.Raw]], Exception | None]:
+    """The events before the first line that is none, or tells of an error, and which one that is."""
+    events: list[WatchEvent[msgspec.Raw]] = []
+    for line in text.splitlines():
+        if not line or line.isspace():
+            continue
+        try:
+            event = _lines.decode(line)
+            if event.type == "ERROR":
+                return events, api_error(decode(bytes(event.object), Status))
+        except msgspec.DecodeError as error:
+            return events, DecodeError(f"not a watch event: {error}: {line[:200]!r}")
+        except DecodeError as error:
+            return events, error
+        events.append(event)
+    return events, None

@@ -108,22 +108,6 @@ def test_an_owner_that_is_named_twice_is_one_owner() -> None:
     assert not index.all()
 
 
-def test_what_comes_twice_is_parsed_once() -> None:
-    parser, first, second = EntryParser(INFO), config_map(), config_map(resourceVersion="8")
-    answer = parser.parse_once(first)
-    assert parser.parse_once(bytes(bytearray(first))) is answer
-    assert parser.parse_once(first) is not answer  # it came twice, and is kept no longer
-    assert parser.parse_once(second).resource_version == 8
-
-
-def test_what_does_not_come_twice_is_let_go_of() -> None:
-    parser = EntryParser(INFO)
-    first = parser.parse_once(config_map())
-    for version in range(8, 80):
-        parser.parse_once(config_map(resourceVersion=str(version)))
-    assert parser.parse_once(config_map()) is not first
-
-
 @pytest.mark.parametrize(
     ("one", "another", "same"),
     [

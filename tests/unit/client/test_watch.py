@@ -58,7 +58,7 @@ async def test_what_came_before_a_failure_is_given_out() -> None:
     seen: list[WatchEvent[bytes]] = []
     with pytest.raises(DecodeError):
         async for batch in WatchEvents(arriving()).batches():
-            seen += batch
+            seen += [WatchEvent(event.type, bytes(event.object)) for event in batch]
     assert seen == [WatchEvent("ADDED", b'{"a":1}'), WatchEvent("ADDED", b'{"a":2}')]
 
 

@@ -1,0 +1,148 @@
+"""Objects that are written like others before them are taken apart by that, with the same result as by reading them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubewright.api import DecodeError, Resource, resource, resource_info
+from kubewright.cache import Entry, EntryParser, IndexBy
+from kubewright.cache.layout import Layout, Timeless
+
+UID = "0d1c7a52-5a4e-4a0e-9a63-000000000001"
+INDEXES = [IndexBy.label("tier"), IndexBy.label("idx"), IndexBy.path(".spec.engine"), IndexBy.path(".spec.ports[*]")]
+
+
+@resource("example.com/v1")
+class Widget(Resource):
+    spec: dict[str, str] | None = None
+
+
+INFO = resource_info(Widget)
+
+
+def parser_of(indexes: list[IndexBy]) -> EntryParser:
+    parser = EntryParser(INFO)
+    for index in indexes:
+        assert parser.read_along(index) is not None
+    return parser
+
+
+def managers(time: str = "2026-01-01T00:00:00Z", field: str = "f:a", **other: Any) -> list[dict[str, Any]]:
+    first = {"manager": "op", "operation": "Apply", "time": time, "fieldsV1": {field: {}}}
+    return [first, {"manager": "kubelet", "operation": "Update", "time": "2026-01-01T00:00:00Z", **other}]
+
+
+NASTY = st.sampled_from(
+    [
+        {"managedFields": managers()},
+        {"managedFields": []},
+        {"metadata": {"name": "inner", "managedFields": managers()}},
+        '{"managedFields":[]}',
+        '"managedFields":',
+        ',"managedFields":[',
+        "}}",
+        '},"',
+        "a",
+        None,
+    ]
+)
+METADATA = st.fixed_dictionaries(
+    {"name": st.sampled_from(["n", "a-longer-name", "é\\"]), "resourceVersion": st.sampled_from(["1", "23456"])},
+    optional={
+        "annotations": st.dictionaries(st.sampled_from(["a", "managedFields", UID]), NASTY, max_size=2),
+        "labels": st.dictionaries(st.sampled_from(["tier", "idx"]), st.sampled_from(["x", "1", "", 1, None])),
+        "finalizers": st.sampled_from([[], ["a"], ["b"], None]),
+        "deletionTimestamp": st.sampled_from(["2026-01-01T00:00:00Z", None]),
+        "generation": st.integers(0, 3),
+        "namespace": st.sampled_from(["ns", "other"]),
+        "ownerReferences": st.sampled_from(
+            [[], [{"uid": "o"}], [{"uid": "o", "controller": True}, {"uid": UID}], None]
+        ),
+        "uid": st.sampled_from([UID, UID[:-1] + "2", "short", "é" * 18]),
+        "unknown": NASTY,
+        "managedFields": st.sampled_from(
+            [
+                managers(),
+                managers("2027-01-01T00:00:00Z"),
+                managers("short"),
+                managers('a","manager":"x'),
+                managers(field="f:b"),
+                managers(subresource="status"),
+                [],
+                None,
+            ]
+        ),
+    },
+)
+OBJECTS = st.lists(
+    st.tuples(
+        METADATA,
+        st.dictionaries(st.sampled_from(["spec", "status", "managedFields", "aaa"]), NASTY, max_size=2),
+        st.sampled_from(["sorted", "managers last", "metadata last"]),
+        st.sampled_from([{}, {"apiVersion": "example.com/v1", "kind": "Widget"}, {"kind": "Widget"}]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def written(metadata: dict[str, Any], body: dict[str, Any], order: str, head: dict[str, Any], spaces: bool) -> bytes:
+    metadata = dict(sorted(metadata.items()))
+    if order == "managers last" and "managedFields" in metadata:
+        metadata["managedFields"] = metadata.pop("managedFields")
+    whole = (
+        {**head, **body, "metadata": metadata} if order == "metadata last" else {**head, "metadata": metadata, **body}
+    )
+    text = msgspec.json.encode(whole)
+    return msgspec.json.format(text, indent=1) if spaces else text
+
+
+def said(entry: Entry) -> object:
+    return (
+        *(entry.key, entry.uid, entry.resource_version, entry.generation, entry.marks, entry.values),
+        msgspec.json.decode(entry.raw),
+    )
+
+
+@settings(deadline=None, max_examples=400)
+@given(OBJECTS, st.lists(st.sampled_from(INDEXES), unique=True))
+def test_what_was_read_before_makes_no_difference(objects: list[Any], indexes: list[IndexBy]) -> None:
+    parser = parser_of(indexes)
+    for parts in [*objects, *objects]:
+        raw = written(*parts)
+        try:
+            expected = said(parser_of(indexes).parse(raw))
+        except DecodeError:
+            with pytest.raises(DecodeError):
+                parser.parse_all([msgspec.Raw(raw)])
+            continue
+        (entry,) = parser.parse_all([msgspec.Raw(raw)])
+        assert said(entry) == expected
+        assert len(entry.raw) < len(raw) + 60
+
+
+def never(raw: bytes) -> Entry:
+    raise AssertionError(f"read in another way: {raw!r}")
+
+
+@pytest.mark.parametrize("order", ["sorted", "managers last"])
+@pytest.mark.parametrize("head", [{}, {"apiVersion": "example.com/v1", "kind": "Widget"}])
+@pytest.mark.parametrize("other", [{}, {"ownerReferences": [{"uid": "o"}, {"uid": "p"}]}, {"labels": None}])
+def test_objects_as_servers_write_them_are_taken_apart(order: str, head: dict[str, Any], other: dict[str, Any]) -> None:
+    index = IndexBy.label("tier")
+    layout = Layout(INFO, [index], b'{"apiVersion":"example.com/v1","kind":"Widget",', never, lambda values: values, {})
+    parser = parser_of([index])
+    for number, time in enumerate(["2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"]):
+        metadata = {"name": f"n{number}", "resourceVersion": "1", "uid": UID, "labels": {"tier": "t"}, "generation": 1}
+        metadata |= {"managedFields": managers(time), **other}
+        raw = written(metadata, {"spec": {"managedFields": []}, "status": {}}, order, head, False)
+        entry = parser.parse(raw)
+        if not number:
+            layout.learn(Timeless(msgspec.json.encode(managers(time))), (), entry.marks)
+        assert [said(each) for each in layout.parse([msgspec.Raw(raw)])] == [said(entry)]
