@@ -72,8 +72,7 @@ class _Meta(Struct, rename="camel", gc=False):
     generation: int | None = None
     finalizers: list[str] | None = None
     owner_references: list[Owner] | None = None
-    deletion_timestamp: None = None  # an object that has one, or two lists of managedFields, is none of ours
-    managed_fields: None = None
+    deletion_timestamp: None = None  # an object that has one is none of ours
 
 
 class _Untyped(Struct, forbid_unknown_fields=True, gc=False):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kubewright.api import DecodeError, Resource, resource, resource_info
@@ -37,57 +37,72 @@ def managers(time: str = "2026-01-01T00:00:00Z", field: str = "f:a", **other: An
     return [first, {"manager": "kubelet", "operation": "Update", "time": "2026-01-01T00:00:00Z", **other}]
 
 
-NASTY = st.sampled_from(
+FITTING = [
+    {"manager": "op", "operation": "Apply", "time": "a", "subresource": "st", "fieldsV1": {"f:a": {}}},
+    managers()[1],
+]
+"""As long as `managers`, with another member where those have the end of a time."""
+
+NASTY: st.SearchStrategy[Any] = st.sampled_from(
     [
-        {"managedFields": managers()},
         {"managedFields": []},
-        {"metadata": {"name": "inner", "managedFields": managers()}},
+        {"a": 1, "managedFields": managers()},
+        {"a": {"b": 1, "managedFields": managers()}},
+        {"a": 1, "metadata": {"name": "inner", "managedFields": managers()}},
         '{"managedFields":[]}',
-        '"managedFields":',
         ',"managedFields":[',
-        "}}",
         '},"',
-        "a",
         None,
     ]
 )
+MANAGED = st.sampled_from(
+    [
+        *([managers(), managers("2027-01-01T00:00:00Z")] * 5),
+        *(
+            managers("short"),
+            managers('a","manager":"x'),
+            managers(field="f:b"),
+            FITTING,
+            managers(subresource="status"),
+            [],
+            None,
+        ),
+    ]
+)
+
+
+def mostly(usual: Any, *others: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from([*[usual] * 2 * len(others), *others])
+
+
 METADATA = st.fixed_dictionaries(
-    {"name": st.sampled_from(["n", "a-longer-name", "é\\"]), "resourceVersion": st.sampled_from(["1", "23456"])},
+    {
+        "name": st.sampled_from(["n", "a-longer-name", "é\\"]),
+        "resourceVersion": mostly("1", "23456", "x"),
+        "uid": mostly(UID, UID[:-1] + "2", "short", "é" * 18),
+        "labels": mostly(
+            {"tier": "t"}, {"tier": "u", "idx": ""}, {"tier": 1}, {"tier": True}, {"tier": None}, {}, None
+        ),
+    },
     optional={
-        "annotations": st.dictionaries(st.sampled_from(["a", "managedFields", UID]), NASTY, max_size=2),
-        "labels": st.dictionaries(st.sampled_from(["tier", "idx"]), st.sampled_from(["x", "1", "", 1, None])),
-        "finalizers": st.sampled_from([[], ["a"], ["b"], None]),
-        "deletionTimestamp": st.sampled_from(["2026-01-01T00:00:00Z", None]),
+        "annotations": st.dictionaries(st.sampled_from(["a", "managedFields"]), NASTY, max_size=1),
+        "finalizers": mostly(["a"], ["b"], [], None),
+        "deletionTimestamp": mostly(None, "2026-01-01T00:00:00Z"),
         "generation": st.integers(0, 3),
         "namespace": st.sampled_from(["ns", "other"]),
-        "ownerReferences": st.sampled_from(
-            [[], [{"uid": "o"}], [{"uid": "o", "controller": True}, {"uid": UID}], None]
-        ),
-        "uid": st.sampled_from([UID, UID[:-1] + "2", "short", "é" * 18]),
-        "unknown": NASTY,
-        "managedFields": st.sampled_from(
-            [
-                managers(),
-                managers("2027-01-01T00:00:00Z"),
-                managers("short"),
-                managers('a","manager":"x'),
-                managers(field="f:b"),
-                managers(subresource="status"),
-                [],
-                None,
-            ]
-        ),
+        "ownerReferences": mostly([], [{"uid": "o"}], [{"uid": "o", "controller": True}, {"uid": UID}], None),
+        "managedFields": MANAGED,
     },
 )
 OBJECTS = st.lists(
     st.tuples(
         METADATA,
-        st.dictionaries(st.sampled_from(["spec", "status", "managedFields", "aaa"]), NASTY, max_size=2),
-        st.sampled_from(["sorted", "managers last", "metadata last"]),
-        st.sampled_from([{}, {"apiVersion": "example.com/v1", "kind": "Widget"}, {"kind": "Widget"}]),
-        st.booleans(),
+        st.dictionaries(st.sampled_from(["spec", "status", "managedFields"]), NASTY, max_size=2),
+        mostly("sorted", "managers last", "metadata last"),
+        mostly({"apiVersion": "example.com/v1", "kind": "Widget"}, {}, {"kind": "Widget"}),
+        mostly(False, True),
     ),
-    min_size=1,
+    min_size=2,
     max_size=8,
 )
 
@@ -110,6 +125,15 @@ def said(entry: Entry) -> object:
     )
 
 
+def alike(*metadata: dict[str, Any]) -> list[Any]:
+    """Objects that differ in these."""
+    usual = {"annotations": {}, "name": "n", "resourceVersion": "1", "uid": UID, "managedFields": managers()}
+    head = {"apiVersion": "example.com/v1", "kind": "Widget"}
+    return [({**usual, **each}, {}, "sorted", head, False) for each in metadata]
+
+
+@example(alike({}, {"managedFields": FITTING}), [])
+@example(alike({"labels": {"tier": 1}}, {"labels": {"tier": True}}), INDEXES[:1])
 @settings(deadline=None, max_examples=400)
 @given(OBJECTS, st.lists(st.sampled_from(INDEXES), unique=True))
 def test_what_was_read_before_makes_no_difference(objects: list[Any], indexes: list[IndexBy]) -> None:
