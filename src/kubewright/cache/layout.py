@@ -17,6 +17,7 @@ from kubewright.cache.entry import UID_LENGTH, Entry, Marks
 from kubewright.cache.index_by import IndexBy
 from kubewright.cache.narrow import Narrow, Values
 from kubewright.cache.owners import Owner, owner_values
+from kubewright.cache.recent import Once, Recent
 
 __all__ = ["Layout", "Timeless"]
 
@@ -25,8 +26,6 @@ _MANAGED = b',"managedFields":'
 _UNTYPED = b'{"metadata":{'
 _MANY = 8
 """Of how many sets of managedFields the text is compared with an object's."""
-_SEEN = 10_000
-"""How many combinations of values are remembered."""
 _QUOTE = b'"'
 _CLOSED = 0x7D
 _UNOWNED: tuple[Values, ...] = ((), ())
@@ -93,11 +92,12 @@ class Layout:
         start: bytes,
         otherwise: Callable[[bytes], Entry],
         values: Callable[[tuple[Values, ...]], tuple[Values, ...]],
-        namespaces: dict[str, str],
+        namespaces: Once[str],
+        shared: Callable[[], int],
     ) -> None:
         """``start`` is what is put before objects without a type, ``along`` the indexes whose values are read.
 
-        ``otherwise`` parses what is written in another way.
+        ``otherwise`` parses what is written in another way. ``shared`` is how many values are remembered at least.
         """
         typed: type[Struct] = msgspec.defstruct(
             "Typed",
@@ -117,7 +117,7 @@ class Layout:
         self._readers = [(index.steps[0] != "metadata", next(readers[index.steps[0] != "metadata"])) for index in along]
         """For each index whether it is the body that is read, and how."""
         self._ends = typed_head.ends if len(inside) == len(along) else None
-        self._seen: dict[object, tuple[Values, ...]] = {}
+        self._seen: Recent[object, tuple[Values, ...]] = Recent(shared)
         """The values of objects without owners, by what `_ends` finds: text."""
         self._start = start
         self._otherwise = otherwise
@@ -166,7 +166,7 @@ class Layout:
             if marks is None or len(uid) != UID_LENGTH or uid_at < 0:
                 return None
             return Entry(
-                namespace=self._namespaces.setdefault(meta.namespace, meta.namespace),
+                namespace=self._namespaces[meta.namespace],
                 name=meta.name,
                 uid_at=uid_at,
                 resource_version=int(meta.resource_version),
@@ -187,11 +187,7 @@ class Layout:
         except AttributeError:
             return self._read_each(head, text)
         values = self._seen.get(ends)
-        if values is None:
-            if len(self._seen) >= _SEEN:
-                self._seen.clear()
-            values = self._seen[ends] = self._read_each(head, text)
-        return values
+        return values or self._seen.recall(ends, lambda: self._read_each(head, text))
 
     def _read_each(self, head: Any, text: bytes) -> tuple[Values, ...]:
         owners = head.metadata.owner_references

@@ -193,7 +193,9 @@ class EntryParser:
         over: dict[Steps, type[msgspec.Struct]] = {(): _Head, ("metadata",): _Meta}
         narrow = self._narrow = Narrow([index.steps for index in self._along], over)
         if self._whole:
-            self._layout = Layout(self._info, self._along, self._start, self.parse, self._values, self._namespaces, self._least_shared)
+            self._layout = Layout(
+                self._info, self._along, self._start, self.parse, self._values, self._namespaces, self._least_shared
+            )
         return narrow
 
     def _cut(self, raw: bytes, head: _Head) -> tuple[bytes | None, Marks | None]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kubewright.api import DecodeError, Resource, resource, resource_info
 from kubewright.cache import Entry, EntryParser, IndexBy
 from kubewright.cache.layout import Layout, Timeless
+from kubewright.cache.recent import Once
 
 UID = "0d1c7a52-5a4e-4a0e-9a63-000000000001"
 INDEXES = [IndexBy.label("tier"), IndexBy.label("idx"), IndexBy.path(".spec.engine"), IndexBy.path(".spec.ports[*]")]
@@ -129,7 +130,7 @@ def alike(*metadata: dict[str, Any]) -> list[Any]:
     """Objects that differ in these."""
     usual = {"annotations": {}, "name": "n", "resourceVersion": "1", "uid": UID, "managedFields": managers()}
     head = {"apiVersion": "example.com/v1", "kind": "Widget"}
-    return [({**usual, **each}, {}, "sorted", head, False) for each in metadata]
+    return [({**usual, **each}, {"spec": {}}, "sorted", head, False) for each in metadata]
 
 
 @example(alike({}, {"managedFields": FITTING}), [])
@@ -160,7 +161,8 @@ def never(raw: bytes) -> Entry:
 @pytest.mark.parametrize("other", [{}, {"ownerReferences": [{"uid": "o"}, {"uid": "p"}]}, {"labels": None}])
 def test_objects_as_servers_write_them_are_taken_apart(order: str, head: dict[str, Any], other: dict[str, Any]) -> None:
     index = IndexBy.label("tier")
-    layout = Layout(INFO, [index], b'{"apiVersion":"example.com/v1","kind":"Widget",', never, lambda values: values, {})
+    start = b'{"apiVersion":"example.com/v1","kind":"Widget",'
+    layout = Layout(INFO, [index], start, never, lambda values: values, Once(lambda: 8), lambda: 8)
     parser = parser_of([index])
     for number, time in enumerate(["2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"]):
         metadata = {"name": f"n{number}", "resourceVersion": "1", "uid": UID, "labels": {"tier": "t"}, "generation": 1}
