@@ -150,6 +150,19 @@ class EntryParser:
             return [self.parse(bytes(each)) for each in objects]
         return self._layout.parse(objects)
 
+    def parse_readable(self, objects: Sequence[msgspec.Raw], left_out: Callable[[DecodeError], None]) -> list[Entry]:
+        """As `parse_all`, without those that can't be read: one object must not hide all others."""
+        try:
+            return self.parse_all(objects)
+        except DecodeError:
+            entries = []
+            for each in objects:
+                try:
+                    entries += self.parse_all([each])
+                except DecodeError as error:
+                    left_out(error)
+            return entries
+
     def parse(self, raw: bytes) -> Entry:
         """Raises `DecodeError` for what is no object with a numeric resource version."""
         narrow = self._narrow or self._begun()
