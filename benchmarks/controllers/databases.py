@@ -21,7 +21,7 @@ from benchmarks.cache.process import resident
 from benchmarks.controllers.access import Access
 from benchmarks.controllers.contestant import Found
 from kubewright.api import ResourceInfo
-from kubewright.client import Client, HttpRequest, HttpResponse, HttpsTransport, MergePatch
+from kubewright.client import Client, ClusterConfig, HttpRequest, HttpResponse, HttpsTransport, MergePatch
 from kubewright.operator import Manager
 from kubewright.telemetry import Metrics, new_log
 
@@ -42,13 +42,21 @@ def body(number: int) -> dict[str, Any]:
 
 
 class _Counted(HttpsTransport):
-    reads = writes = 0
+    def __init__(self, config: ClusterConfig) -> None:
+        super().__init__(config)
+        self.reads = 0
+        self.written: list[str] = []
+        """The path of each write."""
+
+    @property
+    def writes(self) -> int:
+        return len(self.written)
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         if request.method == "GET":
             self.reads += 1
         else:
-            self.writes += 1
+            self.written.append(request.path)
         return await super().request(request)
 
 
@@ -122,7 +130,8 @@ async def restart(access: Access, options: argparse.Namespace) -> Found:
     edited = at_work.children_written[name] - sent
     await at_work.settled()
     seconds = time.time() - options.begun
-    used, writes = time.process_time(), at_work.transport.writes
+    used = time.process_time()
+    others = [path for path in at_work.transport.written if f"/{name}" not in path]
     memory = resident() / 1e6
     await asyncio.sleep(1)
     idle = time.process_time()
@@ -133,7 +142,8 @@ async def restart(access: Access, options: argparse.Namespace) -> Found:
         "cpu_s": used,
         "edited_s": edited,
         "edited_while_busy": busy,
-        "writes_without_the_edit": writes - 1,  # its StatefulSet is applied
+        "writes_of_others": len(others),
+        "writes_of_the_edited": at_work.transport.writes - len(others),  # its StatefulSet and its status
         "reads": at_work.transport.reads,
         "resident_mb": memory,
         "idle_percent": (time.process_time() - idle) / _IDLE * 100,

@@ -107,7 +107,7 @@ def _add_databases(report: Report, found: Measured, count: int) -> None:
     over = f"restart over {count:,} Databases"
     figure("restart", "seconds", f"{over}: until all were looked at", "s", Target("≤", 5), "comparing what is applied")
     figure("restart", "cpu_s", f"{over}: processor time", "s", Target("≤", 5), _STEADY)
-    figure("restart", "writes_without_the_edit", f"{over}: writes", "", Target("≤", 0))
+    figure("restart", "writes_of_others", f"{over}: writes but those of the edit below", "", Target("≤", 0))
     figure("restart", "edited_s", f"{over}: a user's edit meanwhile is handled", "s", Target("≤", 0.5))
     fresh = f"{count:,} fresh Databases"
     figure("fresh", "seconds", f"{fresh}: until all is written", "s", bound="the server's and our share of two cores")
