@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64encode
 from collections import defaultdict
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +16,7 @@ from kubewright.api import JSON, Resource, resource_info, to_dict
 from kubewright.cache import Entry
 from kubewright.controller.held_values import Additions, holds, partners
 from kubewright.controller.learnt_shape import LearntShape
+from kubewright.controller.quantities_written import as_written
 from kubewright.patch.shape import Shape
 
 __all__ = ["AppliedIntents", "Intent", "IntentKey", "intent_key", "intent_of"]
@@ -33,6 +35,7 @@ class Intent(Struct, frozen=True):
     key: IntentKey
     body: dict[str, Any]
     digest: bytes
+    kind: type[Resource]
 
 
 class _Applied(Struct):
@@ -57,7 +60,7 @@ def intent_of(obj: Resource) -> Intent:
         # the server turns it into data, of which we would own nothing then, nor notice what becomes of it
         plain = {key: b64encode(value.encode()).decode() for key, value in body.pop("stringData").items()}
         body["data"] = {**body.get("data", {}), **plain}
-    return Intent(intent_key(obj), body, _digest(body))
+    return Intent(intent_key(obj), body, _digest(body), type(obj))
 
 
 def intent_key(obj: Resource) -> IntentKey:
@@ -68,11 +71,13 @@ class AppliedIntents:
     """Tells whether an intent is settled, so that applying it would change nothing.
 
     It is when our manager owns the fields that the intent has, and no others, and the live values at its paths are the
-    intent's own. Where the server writes a value differently (a quantity, say) or adds to a list, one apply is sent and
-    its answer remembered (what was added, for all objects that are seen for the first time): the intent is then settled as long as our manager owns what it owned after that and the live
-    values at its paths are those of the answer. Anyone who changes such a value takes its ownership away
+    intent's own: as they were sent, or as every server writes and completes those of built-in kinds (quantities, the
+    defaults in atomic lists). Where a server makes something else of a value, one apply is sent and its answer remembered,
+    what was added to a unit for all objects that are seen for the first time: the intent is then settled as long as our
+    manager owns what it owned after that and the live values at its paths are those of the answer. Anyone who changes such
+    a value takes its ownership away
     (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts), so drift always shows. A value that
-    comes back without that is another way to write the same (``1000m`` and ``1``), and is not fought over.
+    comes back without that is another way to write the same, and is not fought over.
     """
 
     def __init__(self, manager: str) -> None:
@@ -118,7 +123,8 @@ class AppliedIntents:
             return False
         additions = self._additions_of(intent)
         equal = additions.seen if first else additions.known
-        if not holds(msgspec.json.decode(entry.raw), intent.body, learnt.shape, equal):
+        live = msgspec.json.decode(entry.raw)
+        if not (holds(live, intent.body, learnt.shape, equal) or _holds_as_written(live, intent, learnt.shape, equal)):
             if first:
                 self._unclear.add(intent.key)
             return False
@@ -227,6 +233,11 @@ def _whole(raw: bytes) -> list[_Managed]:
 
 def _digest(value: JSON) -> bytes:
     return blake2b(_encode(value), digest_size=16).digest()
+
+
+def _holds_as_written(live: JSON, intent: Intent, shape: Shape, equal: Callable[[JSON, JSON, str], bool]) -> bool:
+    written = as_written(intent.body, intent.kind)
+    return written is not intent.body and holds(live, written, shape, equal)
 
 
 def _project(live: JSON, wanted: JSON, shape: Shape) -> JSON:

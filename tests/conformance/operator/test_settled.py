@@ -79,21 +79,25 @@ def test_a_restart_over_converged_objects_writes_nothing(server: Server, namespa
     try_out(server, namespace, test)
 
 
-def test_what_the_server_writes_in_its_own_way_is_sent_once_a_start(server: Server, namespace: str) -> None:
+@pytest.mark.parametrize("cpu", ["1000m", "0.25", "1e3"])
+def test_a_quantity_that_the_server_writes_in_its_own_way_is_not_sent_again(
+    server: Server, namespace: str, cpu: str
+) -> None:
     async def test(here: World) -> None:
         await here.create()
-        async with here.at_work(new_operator("1000m")) as work:
+        async with here.at_work(new_operator(cpu)) as work:
             await here.until(lambda gadget: gadget.status.seen == 1)
             await work.quiet()
-        async with here.at_work(new_operator("1000m")) as work:
+        async with here.at_work(new_operator(cpu)) as work:
             await work.quiet()
-            sent = [line for line in work.writes if "deployments" not in line]
-            assert sent == []
-            assert len(work.writes) <= 1
+            assert work.writes == []
             await here.resize(2)
             await here.until(lambda gadget: gadget.status.seen == 2)
             await work.quiet()
-            assert len([line for line in work.writes if "deployments" in line]) <= 1
+            assert [line for line in work.writes if "gadgets" not in line] == []
+        async with here.at_work(new_operator("750m")) as work:
+            await work.quiet()
+            assert [line for line in work.writes if "gadgets" not in line] == [f"PATCH {namespace}/deployments/g"]
 
     try_out(server, namespace, test)
 

@@ -76,7 +76,7 @@ def body(spec: dict[str, Any]) -> dict[str, Any]:
 def intent(spec: dict[str, Any]) -> Intent:
     made = intent_of(convert({"metadata": {"name": "s", "namespace": "d"}}, core_v1.Service))
     whole = body(spec)
-    return Intent(made.key, whole, digest({"x": msgspec.json.encode(whole, order="deterministic").decode()}))
+    return Intent(made.key, whole, digest({"x": msgspec.json.encode(whole, order="deterministic").decode()}), made.kind)
 
 
 def fields(spec: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubewright.devcluster.builtin.quantities import QuantityError, canonical
+from kubewright.api.quantities import QuantityError, canonical
 from kubewright.devcluster.objects import Object
 from kubewright.devcluster.statuses import StatusError
 

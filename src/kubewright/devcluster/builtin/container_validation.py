@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from kubewright.api.quantities import quantity
 from kubewright.devcluster.builtin.checks import (
     NON_NEGATIVE,
     Errors,
@@ -19,7 +20,6 @@ from kubewright.devcluster.builtin.checks import (
     qualified,
 )
 from kubewright.devcluster.builtin.go_values import invalid_go, not_found
-from kubewright.devcluster.builtin.quantities import quantity
 from kubewright.devcluster.naming import dns_label_errors, dns_subdomain_errors
 from kubewright.schema.errors import duplicate, forbidden, invalid, not_supported, required
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from kubewright.devcluster.builtin.quantities import PATTERN_MESSAGE, QuantityError, canonical, quantity
+from kubewright.api.quantities import PATTERN_MESSAGE, QuantityError, canonical, quantity
 
 __all__ = ["SCALARS", "Mismatch", "Scalar", "json_type"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kubewright.api.quantities import quantity
 from kubewright.devcluster.builtin.checks import Errors, Json, immutable, named, one_of, qualified, selector
-from kubewright.devcluster.builtin.quantities import quantity
 from kubewright.devcluster.builtin.volume_validation import host_path, nfs
 from kubewright.devcluster.naming import dns_subdomain_errors
 from kubewright.schema.errors import FieldError, forbidden, invalid, not_supported, required
