@@ -18,6 +18,7 @@ __all__ = ["EVERYTHING", "READS", "WATCHES", "WRITES", "Call", "Match"]
 READS = ("get", "list", "watch")
 WATCHES = ("list", "watch")
 WRITES = ("create", "update", "patch", "apply", "delete", "deletecollection")
+_VERBS = (*READS, *WRITES, "other")
 _APPLY = "application/apply-patch"
 
 
@@ -66,7 +67,10 @@ def _name_of(body: bytes) -> str:
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """Which calls, or which events of a watch, a rule is about. What is not given does not matter."""
+    """Which calls, or which events of a watch, a rule is about. What is not given does not matter.
+
+    Raises ValueError or TypeError for what no call is ever like: a rule that strikes nothing would test nothing.
+    """
 
     verbs: tuple[str, ...] = ()
     kind: type[Resource] | None = None
@@ -74,6 +78,15 @@ class Match(Struct, frozen=True, kw_only=True):
     namespace: str | None = None
     subresource: str | None = None
     """Empty: only the main resource."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.verbs, str):
+            raise TypeError(f"Match(verbs={self.verbs!r}): give a tuple of verbs, such as ({self.verbs!r},)")
+        for verb in self.verbs:
+            if verb not in _VERBS:
+                raise ValueError(f"Match(verbs={self.verbs!r}): there is no verb {verb!r}, only {', '.join(_VERBS)}")
+        if self.kind is not None:
+            resource_info(self.kind)
 
     def takes(self, call: Call) -> bool:
         return (

@@ -6,6 +6,7 @@ is an `Injection`, which is data: given to `Faults` as a plan, the same happens 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,6 +38,15 @@ __all__ = [
 ]
 
 
+def _check_seconds(fault: Struct) -> None:
+    for name in fault.__struct_fields__:
+        seconds = getattr(fault, name)
+        if name == "revision":
+            continue
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            raise ValueError(f"{type(fault).__name__}({name}={seconds!r}): give 0 or more seconds")
+
+
 class Refuse(Struct, frozen=True, tag=True):
     """The server answers with this status and does nothing. ``retry_after``: seconds, for 429 and 503."""
 
@@ -45,6 +55,10 @@ class Refuse(Struct, frozen=True, tag=True):
     reason: str | None = None
     """The API's word; by default the usual one for the status."""
     retry_after: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.status, int) or not 400 <= self.status <= 599:
+            raise ValueError(f"Refuse({self.status!r}): give the status of a failure, from 400 to 599")
 
 
 class LoseRequest(Struct, frozen=True, tag=True):
@@ -63,11 +77,18 @@ class Delay(Struct, frozen=True, tag=True):
     before: float = 0.0
     after: float = 0.0
 
+    def __post_init__(self) -> None:
+        _check_seconds(self)
+
 
 class Crash(Struct, frozen=True, tag=True):
     """The operator's process ends before the request leaves, or after the server has acted on it."""
 
     when: Literal["before", "after"] = "after"
+
+    def __post_init__(self) -> None:
+        if self.when not in {"before", "after"}:
+            raise ValueError(f"Crash({self.when!r}): say 'before' or 'after' what the server did")
 
 
 class StaleView(Struct, frozen=True, tag=True):
@@ -80,6 +101,9 @@ class StaleView(Struct, frozen=True, tag=True):
     revision: str
     lag: float = 10.0
 
+    def __post_init__(self) -> None:
+        _check_seconds(self)
+
 
 class DropEvent(Struct, frozen=True, tag=True):
     """The event never arrives. No real server does this: what recovers from it is level-triggered indeed."""
@@ -90,11 +114,17 @@ class HoldEvent(Struct, frozen=True, tag=True):
 
     seconds: float
 
+    def __post_init__(self) -> None:
+        _check_seconds(self)
+
 
 class Coalesce(Struct, frozen=True, tag=True):
     """Of what happens within ``seconds`` from the event on, only the last state of each object arrives."""
 
     seconds: float
+
+    def __post_init__(self) -> None:
+        _check_seconds(self)
 
 
 class Disconnect(Struct, frozen=True, tag=True):
@@ -112,6 +142,7 @@ EventFault: TypeAlias = DropEvent | HoldEvent | Coalesce | Disconnect | Expire
 Fault: TypeAlias = RequestFault | EventFault
 
 _ON_EVENTS = (DropEvent, HoldEvent, Coalesce, Disconnect, Expire)
+_FAULTS = (Refuse, LoseRequest, LoseAnswer, Delay, Crash, StaleView, *_ON_EVENTS)
 
 
 class Injection(Struct, frozen=True):
@@ -153,7 +184,15 @@ class Faults:
     def add(
         self, fault: Fault, on: Match = EVERYTHING, *, skip: int = 0, times: int | None = 1, chance: float = 1.0
     ) -> Rule:
-        """Has ``fault`` happen to what matches ``on``: after the first ``skip`` of them, ``times`` times, with ``chance``."""
+        """Has ``fault`` happen to what matches ``on``: after the first ``skip`` of them, ``times`` times, with ``chance``.
+
+        `Rule.struck` tells how often it did. Raises TypeError or ValueError for what can never happen.
+        """
+        if not isinstance(fault, _FAULTS):
+            remedy = f"give {fault.__name__}(…)" if isinstance(fault, type) else "give one, such as Refuse(503)"
+            raise TypeError(f"{fault!r} is no fault: {remedy}")
+        if isinstance(fault, _ON_EVENTS) and on.verbs and "watch" not in on.verbs:
+            raise ValueError(f"{fault} happens to events of watches: leave {on.verbs} out, or add 'watch'")
         if not 0 <= chance <= 1:
             raise ValueError(f"chance={chance}: give a probability between 0 and 1")
         if skip < 0 or (times is not None and times < 0):

@@ -114,6 +114,8 @@ class Harness:
 
         ``plan`` is `Faults.injections` of an earlier run, to happen again.
         """
+        if not isinstance(operator, Operator):
+            raise TypeError(f"{operator!r} is no operator: give the Operator that the controllers are registered at")
         async with AsyncExitStack() as stack:
             self = cls(operator, cluster, namespace=namespace, seed=seed, plan=plan)
             stack.push_async_callback(self._watching.close)
@@ -189,7 +191,15 @@ class Harness:
                 "this test lets time pass, and this cluster's time is the real one: mark it @pytest.mark.virtual_time, "
                 "so that it is left out when tests run against a kubeconfig's cluster"
             )
-        await asyncio.sleep(timedelta(**parts).total_seconds())
+        try:
+            seconds = timedelta(**parts).total_seconds()
+        except TypeError:
+            raise TypeError(
+                f"advance({_words(parts)}): say weeks, days, hours, minutes or seconds, as numbers"
+            ) from None
+        if not parts or seconds < 0:
+            raise ValueError(f"advance({_words(parts)}): time goes on; give how much, such as hours=1")
+        await asyncio.sleep(seconds)
         if self._process is not None:
             self._process.check()
 
@@ -312,7 +322,12 @@ class Harness:
             obj.metadata.namespace = self.namespace
 
     def _which(self, obj: Named[R]) -> _Which[R]:
-        kind, name, namespace = (*obj, None) if isinstance(obj, tuple) else (type(obj), obj.name, obj.namespace)
+        if isinstance(obj, Resource):
+            kind, name, namespace = type(obj), obj.name, obj.namespace
+        elif isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], type) and isinstance(obj[1], str):
+            (kind, name), namespace = obj, None
+        else:
+            raise TypeError(f"{obj!r} names no object: give one, or its kind and name, such as (Deployment, 'web')")
         return _Which(kind, name, (namespace or self.namespace) if resource_info(kind).namespaced else None)
 
     async def _begin(self, *, working: bool) -> None:
@@ -367,6 +382,10 @@ class Harness:
         there = ", ".join(each.spec.name for each in manager.controllers) or "none"
         what = f"controller={name!r}" if name else f"the kind {kind.__name__}"
         raise ValueError(f"{len(found)} controllers of operator {self.operator.name} fit {what}; it has: {there}")
+
+
+def _words(parts: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in parts.items())
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

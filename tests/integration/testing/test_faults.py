@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -15,10 +16,12 @@ from kubewright.testing import (
     WATCHES,
     WRITES,
     Coalesce,
+    Crash,
     Delay,
     Disconnect,
     DropEvent,
     Expire,
+    Faults,
     Harness,
     HoldEvent,
     LoseAnswer,
@@ -265,6 +268,29 @@ async def test_what_makes_no_rule(harness: OpenHarness, options: dict[str, Any],
         here.faults.add(Refuse(500), **options)
     with pytest.raises(ValueError, match="counted from 1"):
         here.crash_at(write=0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Match(verbs="patch"), r"Match\(verbs='patch'\): give a tuple of verbs, such as \('patch',\)"),  # type: ignore[arg-type]
+        (lambda: Match(verbs=("put",)), "there is no verb 'put', only get, list, watch, create, update"),
+        (lambda: Match(kind=str), "str is no resource"),  # type: ignore[arg-type]
+        (lambda: Refuse(200), r"Refuse\(200\): give the status of a failure"),
+        (lambda: Refuse("503"), "Refuse"),  # type: ignore[arg-type]
+        (lambda: Crash("during"), r"Crash\('during'\): say 'before' or 'after'"),  # type: ignore[arg-type]
+        (lambda: Delay(before=-1), r"Delay\(before=-1\): give 0 or more seconds"),
+        (lambda: HoldEvent("5"), r"HoldEvent\(seconds='5'\)"),  # type: ignore[arg-type]
+        (lambda: Coalesce(float("nan")), r"Coalesce\(seconds=nan\)"),
+        (lambda: StaleView("1", lag=-1), r"StaleView\(lag=-1\)"),
+        (lambda: Faults().add(Refuse), r"no fault: give Refuse\(…\)"),  # type: ignore[arg-type]
+        (lambda: Faults().add(503), r"503 is no fault: give one, such as Refuse\(503\)"),  # type: ignore[arg-type]
+        (lambda: Faults().add(DropEvent(), Match(verbs=WRITES)), "happens to events of watches"),
+    ],
+)
+def test_a_fault_that_could_never_strike_is_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
 
 
 async def test_a_killed_operator_leaves_things_as_they_are_until_it_starts_anew(harness: OpenHarness) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from database_operator.api.v1alpha1 import Database
@@ -79,6 +80,30 @@ async def test_which_controller_is_meant_has_to_be_clear(harness: OpenHarness) -
         ValueError, match="0 controllers of operator database-operator fit the kind Pod; it has: database"
     ):
         await here.reconcile((core_v1.Pod, "db"))
+
+
+@pytest.mark.parametrize("named", ["db", Database, ("db", Database), (Database, "db", "default"), None])
+async def test_what_names_no_object_is_told(harness: OpenHarness, named: Any) -> None:
+    here = await harness(operator)
+    with pytest.raises(
+        TypeError, match=r"names no object: give one, or its kind and name, such as \(Deployment, 'web'\)"
+    ):
+        await here.reconcile(named)
+
+
+async def test_time_only_goes_on_in_words_that_there_are(harness: OpenHarness) -> None:
+    here = await harness(operator)
+    for parts in ({"seconds": -1}, {}):
+        with pytest.raises(ValueError, match="time goes on; give how much, such as hours=1"):
+            await here.advance(**parts)
+    with pytest.raises(TypeError, match=r"advance\(fortnights=1\): say weeks, days, hours, minutes or seconds"):
+        await here.advance(fortnights=1)
+
+
+@pytest.mark.parametrize("given", [None, "operator", Operator])
+async def test_what_is_no_operator_is_told(harness: OpenHarness, given: Any) -> None:
+    with pytest.raises(TypeError, match="is no operator: give the Operator that the controllers are registered at"):
+        await harness(given)
 
 
 async def test_an_operator_settles_with_the_cluster(harness: OpenHarness) -> None:
