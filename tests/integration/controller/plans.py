@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
-from kubewright import Condition, Model, ObjectMeta, Resource, field, resource
+from kubewright import Condition, Context, Model, ObjectMeta, Operator, Resource, field, resource
 from kubewright.api.markers import ListMap
-from kubewright.controller.workflow import NotReady, Step
+from kubewright.controller.workflow import NotReady, Outcome, Step, Workflow
 from kubewright.kinds import core_v1
 from kubewright.testing import Harness
 
-__all__ = ["PLAN", "Plan", "PlanSpec", "config_map", "configs", "plan", "say", "step"]
+__all__ = [
+    "PLAN",
+    "Plan",
+    "PlanSpec",
+    "condition",
+    "config_map",
+    "configs",
+    "hold",
+    "plan",
+    "raising",
+    "running",
+    "say",
+    "step",
+    "written",
+]
 
 
 class PlanSpec(Model):
@@ -80,3 +94,42 @@ async def say(here: Harness, *, text: str | None = None, **spec: Sequence[str]) 
         plan.spec.text = plan.spec.text if text is None else text
 
     await here.client.edit(Plan, "plan", change, namespace=here.namespace)
+
+
+def running(*steps: Step[Plan], **more: Any) -> tuple[Operator, list[Outcome]]:
+    """An operator that runs these steps, and what came of it each time."""
+    operator, flow, outcomes = Operator("plans"), Workflow(*steps, condition="Ready"), list[Outcome]()
+
+    @operator.controller(Plan, owns=[core_v1.ConfigMap, core_v1.Secret], **more)
+    async def reconcile(plan: Plan, ctx: Context) -> None:
+        outcomes.append(await flow.run(plan, ctx))
+
+    return operator, outcomes
+
+
+async def condition(here: Harness) -> tuple[str, str, str]:
+    found = (await here.get(Plan, "plan")).status.conditions
+    ready = next(each for each in found if each.type == "Ready")
+    return ready.status, ready.reason, ready.message
+
+
+def written(here: Harness) -> list[str]:
+    """What was done to ConfigMaps, such as ``apply a``."""
+    calls = [sent.call for sent in here.writes if sent.call.resource == "configmaps"]
+    return [f"{call.verb} {call.name}" for call in calls]
+
+
+async def hold(here: Harness, name: str, *finalizers: str) -> None:
+    """Keeps a ConfigMap from going while there are finalizers."""
+
+    def change(found: core_v1.ConfigMap) -> None:
+        found.metadata.finalizers = list(finalizers)
+
+    await here.client.edit(core_v1.ConfigMap, name, change, namespace=here.namespace)
+
+
+def raising(name: str, error: Callable[[], BaseException]) -> Step[Plan]:
+    async def fail(plan: Plan, ctx: Context) -> bool:
+        raise error()
+
+    return Step.check(name, fail)

@@ -1,62 +1,17 @@
-"""Server-side apply, and the books of other writes; expectations are a real API server's (1.36) answers."""
+"""Server-side apply; expectations are a real API server's (1.36) answers."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kubewright.patch.apply import ApplyConflict, applied_fields, apply, equal_but_times, track_update
 from kubewright.patch.errors import PatchError
-from kubewright.patch.fields import FieldSet, digest
+from kubewright.patch.fields import digest
 from kubewright.patch.shape import Shape
-
-SCHEMA: dict[str, Any] = json.loads((Path(__file__).parent / "recorded" / "schema.json").read_bytes())
-THING = Shape(SCHEMA)
-V1 = "t.example.com/v1"
-EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-
-
-def thing(spec: Any = None, **metadata: Any) -> dict[str, Any]:
-    obj: dict[str, Any] = {"apiVersion": V1, "kind": "Thing", "metadata": {"name": "x", **metadata}}
-    return obj if spec is None else {**obj, "spec": spec}
-
-
-def applied(
-    live: dict[str, Any] | None, obj: dict[str, Any], manager: str = "m", *, force: bool = False, now: str = EARLY
-) -> dict[str, Any]:
-    result: dict[str, Any] = apply(live, obj, manager=manager, force=force, shape=THING, api_version=V1, now=now)
-    result["metadata"].setdefault("uid", "u")
-    return result
-
-
-def updated(
-    old: dict[str, Any] | None, new: dict[str, Any], manager: str = "u", *, now: str = LATE, subresource: str = ""
-) -> dict[str, Any]:
-    result: dict[str, Any] = track_update(
-        old, new, manager=manager, shape=THING, api_version=V1, now=now, subresource=subresource
-    )
-    result["metadata"].setdefault("uid", "u")
-    return result
-
-
-def edited(obj: dict[str, Any], manager: str = "u", *, now: str = LATE, **spec: Any) -> dict[str, Any]:
-    """The object after an update that sets fields of the spec, or with None removes them."""
-    merged = {key: value for key, value in {**obj.get("spec", {}), **spec}.items() if value is not None}
-    return updated(obj, {**obj, "spec": merged}, manager, now=now)
-
-
-def books(obj: dict[str, Any]) -> list[tuple[str, str, str | None, Any]]:
-    return [
-        (entry["manager"], entry["operation"], entry.get("time"), entry["fieldsV1"])
-        for entry in obj["metadata"].get("managedFields", [])
-    ]
-
+from tests.unit.patch.things import EARLY, LAST_APPLIED, LATE, SCHEMA, THING, V1, applied, books, edited, thing, updated
 
 # Who owns what
 
@@ -292,114 +247,7 @@ def test_what_does_not_fit_the_schema_is_refused_in_the_servers_words(
     assert (refused.value.status.code, refused.value.status.message) == (code, prefix + message)
 
 
-# Updates
-
-
-def test_an_update_owns_what_it_adds_and_what_it_modifies() -> None:
-    created = updated(None, thing({"name": "n", "labels": {"a": "1"}, "ports": [{"port": 80}]}), "c", now=EARLY)
-    fields: Any = {
-        "f:spec": {
-            ".": {},
-            "f:labels": {".": {}, "f:a": {}},
-            "f:name": {},
-            "f:ports": {".": {}, 'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}},
-        }
-    }
-    assert books(created) == [("c", "Update", EARLY, fields)]
-    changed = edited(created, name="m")
-    del fields["f:spec"]["f:name"]
-    assert books(changed) == [("c", "Update", EARLY, fields), ("u", "Update", LATE, {"f:spec": {"f:name": {}}})]
-
-
-def test_an_update_that_changes_nothing_leaves_the_books() -> None:
-    live = applied(None, thing({"name": "a"}))
-    assert updated(live, dict(live)) == live
-
-
-def test_an_update_that_only_removes_takes_from_the_books_and_adds_nothing() -> None:
-    live = edited(applied(None, thing({"name": "a", "replicas": 1})), flag=True, now=EARLY)
-    less = edited(live, "z", name=None, flag=None)
-    assert books(less) == [("m", "Apply", EARLY, {"f:spec": {"f:replicas": {}}})]
-
-
-def test_a_later_update_of_the_same_manager_adds_to_its_entry() -> None:
-    live = edited(updated(None, thing({}), now=EARLY), name="a")
-    assert books(live) == [("u", "Update", LATE, {"f:spec": {".": {}, "f:name": {}}})]
-
-
-def test_appliers_and_updaters_of_one_name_are_two() -> None:
-    live = edited(applied(None, thing({"name": "a"})), "m", flag=True)
-    assert [(manager, operation) for manager, operation, *_ in books(live)] == [("m", "Apply"), ("m", "Update")]
-
-
-def test_a_manager_without_a_name_is_unknown() -> None:
-    assert books(updated(None, thing({"name": "a"}), ""))[0][0] == "unknown"
-
-
-def test_what_an_endpoint_does_not_write_is_not_owned() -> None:
-    status = FieldSet.of_names("status")
-    options: dict[str, Any] = {"manager": "u", "shape": THING, "api_version": V1, "now": EARLY}
-    new = {**thing({"name": "a"}, uid="u"), "status": {"phase": "x"}}
-    assert books(track_update(None, new, ignored=status, **options))[0][3] == {"f:spec": {".": {}, "f:name": {}}}
-    assert books(track_update(None, new, only=status, subresource="status", **options))[0][3] == {
-        "f:status": {".": {}, "f:phase": {}}
-    }
-
-
-def test_what_an_object_starts_from_is_nobodys() -> None:
-    options: dict[str, Any] = {"manager": "u", "shape": THING, "api_version": V1, "now": EARLY}
-    tracked = track_update(thing({"nested": {}}), thing({"nested": {"a": "1"}, "name": "x"}), **options)
-    assert books(tracked)[0][3] == {"f:spec": {"f:name": {}, "f:nested": {"f:a": {}}}}
-
-
-def test_the_oldest_updaters_are_put_together() -> None:
-    live = updated(None, thing({"labels": {}}), "c", now=EARLY)
-    for number in range(12):
-        labels = {**live["spec"]["labels"], f"k{number:02}": "1"}
-        live = edited(live, f"u{number:02}", labels=labels, now=EARLY)
-    names = [manager for manager, *_ in books(live)]
-    assert names == ["ancient-changes", *(f"u{number:02}" for number in range(3, 12))]
-    assert books(live)[0][3] == {"f:spec": {".": {}, "f:labels": {".": {}, "f:k00": {}, "f:k01": {}, "f:k02": {}}}}
-
-
-# Books that are missing, edited or broken
-
-
-def test_what_was_there_before_the_first_apply_belongs_to_a_manager_of_that_name() -> None:
-    live = thing({"name": "a", "labels": {"a": "1"}}, uid="u")
-    with pytest.raises(ApplyConflict, match=f'conflict with "before-first-apply" using {V1}: .spec.name'):
-        applied(live, thing({"name": "b"}))
-    forced = applied(live, thing({"name": "b"}), force=True)
-    assert books(forced) == [
-        ("m", "Apply", EARLY, {"f:spec": {"f:name": {}}}),
-        ("before-first-apply", "Update", EARLY, {"f:spec": {".": {}, "f:labels": {".": {}, "f:a": {}}}}),
-    ]
-
-
-def test_an_object_without_books_gets_none_by_an_update() -> None:
-    assert "managedFields" not in edited(thing({"name": "a"}, uid="u"), name="b")["metadata"]
-
-
-def test_books_can_be_cleared_and_edited_by_an_update() -> None:
-    live = edited(applied(None, thing({"name": "a"})), flag=True)
-    cleared = updated(live, {**live, "metadata": {**live["metadata"], "managedFields": [{}]}})
-    assert "managedFields" not in cleared["metadata"]
-    first = [entry for entry in live["metadata"]["managedFields"] if entry["manager"] == "m"]
-    one = updated(live, {**live, "metadata": {**live["metadata"], "managedFields": first}})
-    assert [manager for manager, *_ in books(one)] == ["m"]
-
-
-def test_an_empty_list_and_broken_books_in_an_update_are_overlooked() -> None:
-    live = applied(None, thing({"name": "a"}))
-    for given_books in ([], [{"manager": "x", "operation": "Foo"}], [{"manager": "x", "operation": "Apply"}]):
-        new = {**live, "metadata": {**live["metadata"], "managedFields": given_books}}
-        assert updated(live, new) == live
-
-
-def test_books_are_not_edited_through_a_subresource() -> None:
-    live = applied(None, thing({"name": "a"}))
-    new = {**live, "metadata": {**live["metadata"], "managedFields": [{}]}}
-    assert books(updated(live, new, subresource="status")) == books(live)
+# Broken books, and owners of what is atomic now
 
 
 def test_an_apply_to_broken_books_says_so() -> None:
@@ -459,56 +307,3 @@ def test_writes_that_differ_in_times_only_are_none() -> None:
     assert equal_but_times(live, later)
     assert not equal_but_times(live, {**later, "spec": {"name": "b"}})
     assert not equal_but_times(live, {**live, "metadata": {**live["metadata"], "managedFields": entries[:1]}})
-
-
-# Any sequence
-
-PORT: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {"port": st.integers(1, 3), "protocol": st.just("TCP")}, optional={"name": st.just("n")}
-)
-PORTS: st.SearchStrategy[Any] = st.lists(PORT, unique_by=lambda port: int(port["port"]), max_size=3)
-SPECS = st.fixed_dictionaries(
-    {},
-    optional={
-        "name": st.sampled_from("ab"),
-        "set": st.lists(st.sampled_from("abc"), unique=True),
-        "ports": PORTS,
-        "labels": st.dictionaries(st.sampled_from("ab"), st.sampled_from("12"), max_size=2),
-        "amap": st.fixed_dictionaries({}, optional={"a": st.sampled_from("12")}),
-        "free": st.dictionaries(st.sampled_from("ab"), st.lists(st.integers(0, 1), max_size=2), max_size=2),
-    },
-)
-STEPS = st.lists(st.tuples(st.sampled_from(["m", "o", "update"]), SPECS), max_size=5)
-
-
-@given(STEPS, SPECS.map(lambda spec: {"name": "a", **spec}))  # who applies nothing but empty lists owns nothing
-def test_applying_twice_is_applying_once(steps: list[tuple[str, dict[str, Any]]], spec: dict[str, Any]) -> None:
-    live: dict[str, Any] = thing({}, uid="u")
-    for manager, other in steps:
-        if manager == "update":
-            live = updated(live, {**live, "spec": other})
-        else:
-            live = applied(live, thing(other), manager, force=True)
-    once = applied(live, thing(spec), "m", force=True)
-    twice = applied(once, thing(spec), "m", force=True, now=LATE)
-    assert applied(twice, thing(spec), "m", now=LATE) is twice
-    for key, value in spec.items():
-        if not isinstance(value, list | dict) or key == "amap":
-            assert twice["spec"][key] == value
-    entries: Any = twice["metadata"].get("managedFields", [])
-    for entry in entries:
-        if (entry["manager"], entry["operation"]) == ("m", "Apply"):
-            assert digest(entry["fieldsV1"]) == digest(applied_fields(thing(spec), THING))
-
-
-@given(SPECS, SPECS)
-def test_one_managers_object_is_what_it_last_applied(first: dict[str, Any], second: dict[str, Any]) -> None:
-    live = applied(applied(None, thing(first)), thing(second))
-
-    def filled(value: Any) -> Any:
-        if isinstance(value, dict):
-            inside = {key: filled(item) for key, item in value.items()}
-            return {key: item for key, item in inside.items() if item not in (None, {}, [])}
-        return value
-
-    assert filled(live.get("spec") or {}) == filled(second)
