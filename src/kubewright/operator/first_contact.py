@@ -99,8 +99,10 @@ class FirstContact:
                 with suppress(Forbidden):  # then it knows us, which is all that matters here
                     version = await self._client.rest.version()
                 await self._client.rest.authenticate()
-        except (CredentialError, Unauthorized) as error:  # which say whose credentials they are
-            raise Unreachable(str(error)) from error
+        except (CredentialError, Unauthorized) as error:
+            if self._trouble:  # a server that just came may not know anybody yet
+                raise
+            raise Unreachable(str(error)) from error  # which says whose credentials they are
         except ApiError as error:
             if (error.status.code or error.code) in {429, *range(500, 600)}:
                 raise
@@ -110,8 +112,11 @@ class FirstContact:
         return version
 
     def _told(self, error: Exception) -> None:
-        what = "the API server is not well" if isinstance(error, ApiError) else "no API server"
-        trouble = f"{what} at {self._server} ({self._source}): {str(error) or 'no answer in time'}"
+        if isinstance(error, CredentialError | Unauthorized):
+            trouble = str(error)
+        else:
+            what = "the API server is not well" if isinstance(error, ApiError) else "no API server"
+            trouble = f"{what} at {self._server} ({self._source}): {str(error) or 'no answer in time'}"
         if trouble != self._trouble and self._within:
             self._log.warning("waiting for the API server", error=trouble, seconds=self._within)
         self._trouble = trouble

@@ -150,6 +150,26 @@ def test_what_waiting_does_not_mend_ends_it_at_once(instead: HttpResponse | Exce
     run_in_virtual_time(main)
 
 
+def test_a_server_that_just_came_may_not_know_us_yet() -> None:
+    async def main() -> None:
+        operator = things()
+        async with DevCluster(clock=LoopClock(), rng=random.Random(1)) as cluster:
+            await install(Client(cluster.transport()), operator)
+            here = World(cluster, operator, 60)
+            running = asyncio.create_task(here.manager.run())
+            await asyncio.sleep(5)
+            here.transport.instead = refusal(401, "Unauthorized")
+            await asyncio.sleep(10)
+            assert "[-]server failed: no; tried for 15 of 60 s" in here.ready()
+            here.transport.instead = None
+            await asyncio.sleep(10)
+            assert "readyz check passed" in here.ready()
+            here.manager.stop()
+            await running
+
+    run_in_virtual_time(main)
+
+
 def test_who_may_not_see_the_version_is_known_nevertheless() -> None:
     async def main() -> None:
         operator = things()
