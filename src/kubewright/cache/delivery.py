@@ -46,6 +46,8 @@ class Delivery(Generic[R]):
         self._backlog: deque[_Backlog[R]] = deque()
         self._waiting = asyncio.Event()
         self._draining = asyncio.Lock()
+        self._telling = False
+        """Whether changes are being told at once: what a handler causes comes after them."""
 
     def subscribe(self, handler: Callable[[Event[R]], None], present: Iterable[Change]) -> Callable[[], None]:
         """Tells ``handler`` of ``present`` and then of every change; returns what ends it."""
@@ -54,8 +56,7 @@ class Delivery(Generic[R]):
         if self._backlog or len(shown) > _SLICE:
             self._append(_Backlog(iter(shown), initial=True, to=(handler,)))
         else:
-            for change in shown:
-                self._call(handler, self._event(change, True))
+            self._tell([(change, True) for change in shown], (handler,))
         return lambda: self._unsubscribe(handler)
 
     def _unsubscribe(self, handler: Callable[[Event[R]], None]) -> None:
@@ -66,11 +67,15 @@ class Delivery(Generic[R]):
         """At once, unless others have to be told of first."""
         if not self._subscribers:
             return
-        if self._backlog:
-            self._append(_Backlog(iter(changes), initial=False, to=tuple(self._subscribers)))
+        told = _Backlog(iter(changes), initial=False, to=tuple(self._subscribers))
+        if self._backlog or self._telling:
+            self._append(told)
             return
-        for change in changes:
-            self._tell(change, False, tuple(self._subscribers))
+        self._telling = True
+        try:
+            self._tell([(change, False) for change in changes], told.to)
+        finally:
+            self._telling = False
 
     def tell_all(self, changes: Iterator[Change], *, initial: bool) -> Awaitable[None]:
         """In slices. What is told from now on comes after them; await the result to know that all were told."""
@@ -92,29 +97,27 @@ class Delivery(Generic[R]):
             self._waiting.clear()
 
     def _tell_slice(self, first: _Backlog[R]) -> None:
-        told = 0
-        for change in islice(first.changes, _SLICE):
-            told += 1
-            if first.to:
-                self._tell(change, first.initial and change.old is None, first.to)
-        if told < _SLICE:
+        changes = list(islice(first.changes, _SLICE))
+        if first.to:
+            self._tell([(change, first.initial and change.old is None) for change in changes], first.to)
+        if len(changes) < _SLICE:
             self._backlog.popleft()
 
     def _append(self, backlog: _Backlog[R]) -> None:
         self._backlog.append(backlog)
         self._waiting.set()
 
-    def _tell(self, change: Change, initial: bool, to: tuple[Callable[[Event[R]], None], ...], /) -> None:
-        event = self._event(change, initial)
-        for handler in to:
-            if handler in self._subscribers:
-                self._call(handler, event)
-
-    def _call(self, handler: Callable[[Event[R]], None], event: Event[R]) -> None:
-        try:
-            handler(event)
-        except Exception:  # one subscriber's bug must not keep the event from the others, nor end the watch
-            self._log.exception("a subscriber failed", name=event.key[1], event_type=event.type.value)
+    def _tell(self, changes: list[tuple[Change, bool]], to: tuple[Callable[[Event[R]], None], ...], /) -> None:
+        """Tells those that are still subscribed of the changes, and whether they are initial."""
+        subscribers, made = self._subscribers, self._event
+        for change, initial in changes:
+            event = made(change, initial)
+            for handler in to:
+                if handler in subscribers:
+                    try:
+                        handler(event)
+                    except Exception:  # one subscriber's bug must not keep the event from the others, nor end the watch
+                        self._log.exception("a subscriber failed", name=event.key[1], event_type=event.type.value)
 
 
 class Feed(AsyncIterator[Event[R]]):

@@ -79,6 +79,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         at = self.uid_at
         return at if isinstance(at, str) else self.text[at : at + UID_LENGTH].decode()
 
+    def is_same(self, other: Entry) -> bool:
+        """Whether both are states of one object: have one UID."""
+        at, its = self.uid_at, other.uid_at
+        if isinstance(at, str) or isinstance(its, str):
+            return self.uid == other.uid
+        return other.text.startswith(self.text[at : at + UID_LENGTH], its)
+
     @property
     def owners(self) -> tuple[str, ...]:
         """UIDs of all owners."""

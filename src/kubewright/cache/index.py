@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -80,15 +80,17 @@ class Index:
         if values:
             self._keep(entry, values if len(values) == 1 else tuple(dict.fromkeys(values)))
 
-    def put_all(self, entries: Iterable[Entry]) -> None:
-        if self._place is None:
-            for entry in entries:
+    def put_all(self, entries: Sequence[Entry], before: Sequence[Entry | None]) -> None:
+        """As `put` and `replace`: for each entry there is the one that it replaces, if any."""
+        place = self._place
+        for entry, old in zip(entries, before, strict=True):
+            if old is not None:
+                self.replace(old, entry)
+            elif place is None:
                 self.put(entry)
-            return
-        place, enter = self._place, self._enter
-        for entry in entries:
-            for value in entry.values[place]:
-                enter(entry, value)
+            else:
+                for value in entry.values[place]:
+                    self._enter(entry, value)
 
     def take_over(self, entry: Entry, other: Index) -> None:
         """As `put`, for an entry that ``other``, an index of the same values, has already."""

@@ -77,8 +77,8 @@ class Part(Generic[R]):
         self._turned()
         self._mind_the_size()
 
-    def upsert(self, entry: Entry) -> None:
-        changes = self.store.upsert(entry)
+    def upsert(self, *entries: Entry) -> None:
+        changes = self.store.upsert(*entries)
         if changes:
             self._delivery.tell(changes)
 

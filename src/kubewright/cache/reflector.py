@@ -364,12 +364,14 @@ class Reflector:
     def _take(self, events: list[WatchEvent[msgspec.Raw]]) -> None:
         """Raises `DecodeError` before anything is taken."""
         entries = self._parser.watched([event.object for event in events])
-        for event, entry in zip(events, entries, strict=True):
-            self._move_to(entry.resource_version)
-            if event.type == "DELETED":
-                self._sink.remove(entry)
-            else:
-                self._sink.upsert(entry)
+        versions = [self.version, *[entry.resource_version for entry in entries]]
+        if "DELETED" in [event.type for event in events] or versions != sorted(versions):
+            for event, entry in zip(events, entries, strict=True):
+                self._move_to(entry.resource_version)
+                (self._sink.remove if event.type == "DELETED" else self._sink.upsert)(entry)
+            return
+        self.version = versions[-1]
+        self._sink.upsert(*entries)
 
     def _move_to(self, version: int) -> None:
         if version < self.version:

@@ -23,7 +23,7 @@ The rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -50,7 +50,7 @@ class Incoming:
     def add(self, entry: Entry) -> None:
         """Takes one item; what is known in just this state already costs no memory and no indexing."""
         known = self._current.of(entry) if self._current else None
-        if known is not None and known.resource_version == entry.resource_version and known.uid == entry.uid:
+        if known is not None and known.resource_version == entry.resource_version and known.is_same(entry):
             self.view.take_over(known, self._current)
         else:
             self.view.put(entry)
@@ -111,11 +111,10 @@ class Store:
 
     # what the watch says
 
-    def upsert(self, entry: Entry) -> list[Change]:
-        """ADDED or MODIFIED."""
-        if entry.resource_version > self._progress:
-            self._progress = entry.resource_version
-        return self._newer(entry)
+    def upsert(self, *entries: Entry) -> list[Change]:
+        """ADDED or MODIFIED, in the order of their versions."""
+        self._progress = max(self._progress, entries[-1].resource_version)
+        return self._newer(entries)
 
     def remove(self, entry: Entry) -> list[Change]:
         """DELETED: gone, or no longer selected; ``entry`` is its last state at the version of its going."""
@@ -156,7 +155,7 @@ class Store:
             return []
         if self._deleted and entry.uid in self._deleted:
             return self._end(entry, hidden=entry.resource_version)
-        changes = self._newer(entry)
+        changes = self._newer((entry,))
         if changes:
             self._writes += 1
             self._own[entry.key] = self._writes
@@ -242,16 +241,22 @@ class Store:
             if present.resource_version > (version if rival is None else rival.resource_version):
                 listed.take_over(present, self.view)
 
-    def _newer(self, entry: Entry) -> list[Change]:
-        present = self.view.of(entry)
-        if present is not None and present.resource_version >= entry.resource_version:
-            return []
-        if (self._deleted or self._floors) and self._hidden(entry):
-            return []
-        self.view.put(entry)
-        if self._own:
-            self._own.pop(entry.key, None)
-        return _steps(present, entry)
+    def _newer(self, entries: Sequence[Entry]) -> list[Change]:
+        of, hiding = self.view.of, self._deleted or self._floors
+        newer: list[Entry] = []
+        for entry in entries:
+            present = of(entry)
+            if present is not None and present.resource_version >= entry.resource_version:
+                continue
+            if not hiding or not self._hidden(entry):
+                newer.append(entry)
+        before = self.view.put_all(newer)
+        for key in [entry.key for entry in newer] if self._own else ():
+            self._own.pop(key, None)
+        changes: list[Change] = []
+        for old, new in zip(before, newer, strict=True):
+            changes += _steps(old, new)
+        return changes
 
     def _drop(self, present: Entry) -> list[Change]:
         self.view.drop(present)
@@ -286,6 +291,6 @@ def _differences(gone: list[Change], before: View, after: list[Entry]) -> Iterat
 def _steps(old: Entry | None, new: Entry | None) -> list[Change]:
     if old is None:
         return [] if new is None else [Change(None, new)]
-    if new is None or new.uid != old.uid:
+    if new is None or not new.is_same(old):
         return [Change(old, None), *_steps(None, new)]
     return [] if new.resource_version == old.resource_version else [Change(old, new)]

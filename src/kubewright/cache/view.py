@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kubewright.cache.entry import Entry, Key
 from kubewright.cache.index import Index
@@ -57,42 +57,24 @@ class View:
 
     def put(self, entry: Entry) -> None:
         """Adds the entry, in place of the one of the same key."""
-        row = self._rows.get(entry.namespace)
-        if row is None:
-            row = self._rows[entry.namespace] = {}
-        old = row.get(entry.name)
-        row[entry.name] = entry
-        if old is None:
-            self._count += 1
-            self.bytes += len(entry.text)
-            for index in self._indexes.values():
-                index.put(entry)
-        else:
-            self.bytes += len(entry.text) - len(old.text)
-            for index in self._indexes.values():
-                index.replace(old, entry)
+        self.put_all((entry,))
 
-    def put_all(self, entries: Iterable[Entry]) -> None:
-        fresh: list[Entry] = []
+    def put_all(self, entries: Sequence[Entry]) -> list[Entry | None]:
+        """As `put`, in order; returns for each entry in whose place it came."""
         rows = self._rows
+        before: list[Entry | None] = []
         for entry in entries:
             row = rows.get(entry.namespace)
             if row is None:
                 row = rows[entry.namespace] = {}
-            if row.setdefault(entry.name, entry) is entry:
-                fresh.append(entry)
-                continue
-            self._enter(fresh)
-            fresh = []
-            self.put(entry)
-        self._enter(fresh)
-
-    def _enter(self, fresh: list[Entry]) -> None:
-        """Counts and indexes entries that have their places in the rows."""
-        self._count += len(fresh)
-        self.bytes += sum([len(entry.text) for entry in fresh])
+            name = entry.name
+            before.append(row.get(name))
+            row[name] = entry
+        self._count += before.count(None)
+        self.bytes += sum([len(entry.text) for entry in entries]) - sum([len(old.text) for old in before if old])
         for index in self._indexes.values():
-            index.put_all(fresh)
+            index.put_all(entries, before)
+        return before
 
     def take_over(self, entry: Entry, other: View) -> None:
         """As `put`, for an entry of ``other``, whose indexes need not be asked for its values again."""

@@ -64,6 +64,25 @@ def test_a_few_changes_are_told_within_the_call(run: RunVirtually) -> None:
     run(main())
 
 
+def test_what_a_handler_brings_about_is_told_after_what_it_was_told_of(run: RunVirtually) -> None:
+    async def main() -> None:
+        delivery, follower = Delivery(event, null_log()), Follower()
+        x, y = entry("x", 5), entry("y", 6)
+
+        def meddles(heard: Event[Widget]) -> None:
+            if heard.change.new is x:
+                delivery.tell([Change(y, entry("y", 7))])
+
+        delivery.subscribe(meddles, [])
+        delivery.subscribe(follower, [])
+        delivery.tell([Change(None, x), Change(None, y)])
+        assert follower.told == 2
+        await delivery.drain()
+        assert follower.known["y"].resource_version == 7
+
+    run(main())
+
+
 def test_many_changes_are_told_in_slices_and_later_ones_after_them(run: RunVirtually) -> None:
     async def main() -> None:
         delivery, follower = Delivery(event, null_log()), Follower()
