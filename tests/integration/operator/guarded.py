@@ -27,6 +27,9 @@ class GuardedTransport:
         self.silent = False
         """Open watches say nothing any more, as when a firewall forgot them, and new ones are not reached."""
         self.reviews = 0
+        self.together = 0
+        """The most reviews that were asked for at the same time."""
+        self._asked = 0
         self._cut = asyncio.Event()
 
     def break_connections(self) -> None:
@@ -38,6 +41,10 @@ class GuardedTransport:
         call = Call.of(request)
         if call.resource == _REVIEW:
             self.reviews += 1
+            self._asked += 1
+            self.together = max(self.together, self._asked)
+            await asyncio.sleep(0.001)
+            self._asked -= 1
             return self._reviewed(await self._inner.request(request), msgspec.json.decode(request.body))
         if self._forbids(call):
             return HttpResponse(403, {"content-type": "application/json"}, self._refusal(call))

@@ -231,6 +231,19 @@ def test_a_role_that_names_the_lease_is_enough_for_it() -> None:
     run_in_virtual_time(main)
 
 
+def test_permissions_are_asked_for_together_at_the_start_and_one_by_one_when_nobody_waits_for_it() -> None:
+    async def main() -> None:
+        async with world(things()) as here, running(here):
+            await here.until_ready(within=5)
+            assert here.guard.together > 1
+            here.guard.together = here.guard.reviews = 0
+            await asyncio.sleep(400)
+            assert here.guard.reviews > 4
+            assert here.guard.together == 1  # more at a time would be more connections each time
+
+    run_in_virtual_time(main)
+
+
 def test_a_permission_that_is_taken_away_is_noticed() -> None:
     async def main() -> None:
         async with world(things()) as here, running(here):
