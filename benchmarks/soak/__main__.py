@@ -23,6 +23,7 @@ from benchmarks.soak.samples import Sample, Samples
 from kubewright.api import resource_info
 from kubewright.client import Client, HttpsTransport
 from kubewright.crd import definition
+from kubewright.devcluster.cluster_files import ClusterStatus
 from kubewright.devcluster.process import ClusterOptions, start_background, stop
 from kubewright.kinds import apiextensions_v1
 
@@ -43,9 +44,10 @@ async def _operator(kubeconfig: Path) -> AsyncIterator[Process]:
         await process.wait()
 
 
-async def _sampled(process: Process, samples: Samples, seconds: float, churn: Churn) -> None:
+async def _sampled(process: Process, cluster: ClusterStatus, samples: Samples, seconds: float, churn: Churn) -> None:
     assert process.stdin is not None
     assert process.stdout is not None
+    assert cluster.pid is not None
     begin = time.monotonic()
     while (passed := time.monotonic() - begin) < seconds:
         process.stdin.write(b"\n")
@@ -53,7 +55,9 @@ async def _sampled(process: Process, samples: Samples, seconds: float, churn: Ch
         if not told:
             raise RuntimeError(f"the operator ended with exit code {await process.wait()}")
         pid = process.pid
-        samples.all.append(Sample(passed, resident_megabytes(pid), int(told), descriptors(pid)))
+        samples.all.append(
+            Sample(passed, resident_megabytes(pid), int(told), descriptors(pid), resident_megabytes(cluster.pid))
+        )
         if sys.stderr.isatty():
             print(
                 f"\r\033[K{passed:.0f} s, {churn.steps} steps: {samples.all[-1]}", end="", file=sys.stderr, flush=True
@@ -61,8 +65,9 @@ async def _sampled(process: Process, samples: Samples, seconds: float, churn: Ch
         await asyncio.sleep(_EVERY)
 
 
-async def _soak(kubeconfig: Path, options: argparse.Namespace) -> tuple[Samples, int]:
+async def _soak(cluster: ClusterStatus, options: argparse.Namespace) -> tuple[Samples, int]:
     samples = Samples()
+    kubeconfig = cluster.kubeconfig
     client = Client(HttpsTransport(Access(str(kubeconfig)).config))
     churn = Churn(client, options.objects, random.Random(options.seed))
     try:
@@ -71,7 +76,7 @@ async def _soak(kubeconfig: Path, options: argparse.Namespace) -> tuple[Samples,
         await churn.fill()
         async with _operator(kubeconfig) as process:
             churning = asyncio.create_task(churn.run(options.rate))
-            sampling = asyncio.create_task(_sampled(process, samples, options.minutes * 60, churn))
+            sampling = asyncio.create_task(_sampled(process, cluster, samples, options.minutes * 60, churn))
             await asyncio.wait([churning, sampling], return_when=asyncio.FIRST_COMPLETED)
             if churning.done():
                 sampling.cancel()
@@ -97,7 +102,7 @@ def main() -> int:
         home = Path(scratch, "home")
         status = start_background(home, ClusterOptions(ready_after=0.1))
         try:
-            samples, steps = asyncio.run(_soak(status.kubeconfig, options))
+            samples, steps = asyncio.run(_soak(status, options))
         finally:
             stop(home)
     samples.write(_OUT, steps=steps)
