@@ -371,6 +371,11 @@ class Context(Generic[S_co]):
             raise TypeError(
                 f"{shown(obj)} is no object of a kind: give a ConfigMap, say, or several one by one, as apply_all(*objects)"
             )
+        if obj.metadata is self._obj.metadata and obj is not self._obj:
+            raise ValueError(
+                f"this {resource_info(type(obj)).kind} shares its metadata with {describe(self._obj)}, so that what is set on "
+                "one is set on both: give it an ObjectMeta of its own"
+            )
         if obj.metadata.namespace is None and resource_info(type(obj)).namespaced:
             obj.metadata.namespace = self._obj.namespace
 

@@ -187,7 +187,9 @@ class Controller(Generic[R]):
             if being_cancelled():
                 raise  # it is this worker that is to end
             ending = self._failed(request, error, steps, log)
-        except (Exception, SystemExit) as error:  # one object's failure must not stop the others
+        except (Exception, SystemExit, BaseExceptionGroup) as error:  # one object's failure must not stop the others
+            if isinstance(error, BaseExceptionGroup) and (being_cancelled() or error.subgroup(KeyboardInterrupt)):
+                raise
             ending = self._failed(request, error, steps, log)
         else:
             if steps is not None:

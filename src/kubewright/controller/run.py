@@ -237,6 +237,7 @@ class Run(Generic[R]):
         return result
 
     async def _write_status(self, obj: R, ctx: Context, *, before: bytes, raw: bytes) -> None:
+        self._status.check(obj)
         if self._shows_errors:
             status: Any = getattr(obj, "status", None)
             if status is not None and status.conditions:

@@ -22,6 +22,7 @@ from kubewright.api import (
     Resource,
     Unstructured,
     declared_types,
+    describe,
     resource_info,
     to_dict,
 )
@@ -30,6 +31,7 @@ from kubewright.controller.replay import replayed
 from kubewright.crd import schema_of
 from kubewright.patch.json_patch import difference
 from kubewright.patch.shape import Shape
+from kubewright.telemetry import shown
 
 __all__ = ["StatusWriter", "WrittenStatus", "has_conditions"]
 
@@ -79,6 +81,15 @@ class StatusWriter:
         self._client = client
         self._info = resource_info(kind)
         self._query = (("fieldManager", field_manager),)
+
+    def check(self, obj: Resource) -> None:
+        """Raises TypeError where a run left something as the status that is none of its kind."""
+        model, status = _status_model(self._kind), getattr(obj, "status", None)
+        if model is not None and status is not None and not isinstance(status, model):
+            raise TypeError(
+                f"the status of {describe(obj)} was made {shown(status)}: it must be a {model.__name__}; set its fields, such "
+                "as obj.status.phase"
+            )
 
     def snapshot(self, obj: Resource) -> bytes:
         """The status' JSON before the run, to compare with after it."""
@@ -196,6 +207,7 @@ def _status_of(live: _Live) -> dict[str, Any]:
     return live.status if isinstance(live.status, dict) else {}
 
 
+@cache
 def _status_model(kind: type[Resource]) -> type[Model] | None:
     hint = declared_types(kind).get("status")  # a kind without a class has a status, and says nothing of it
     return next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and issubclass(part, Model)), None)

@@ -344,3 +344,69 @@ def test_what_is_no_object_is_refused_by_name(given: object, verb: str) -> None:
             assert "is no object of a kind: give a ConfigMap, say" in here.said("reconcile failed")[0]["error"]
 
     run_in_virtual_time(main)
+
+
+def test_a_child_has_metadata_of_its_own() -> None:
+    operator = new_operator()
+
+    @operator.controller(Widget, owns=[core_v1.ConfigMap])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        metadata = widget.metadata
+        metadata.name = "child"
+        await ctx.apply(core_v1.ConfigMap(metadata=metadata))
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(0.1)
+            error = here.said("reconcile failed")[0]["error"]
+            assert "this ConfigMap shares its metadata with Widget" in error
+            assert "give it an ObjectMeta of its own" in error
+
+    run_in_virtual_time(main)
+
+
+def test_a_status_of_another_type_is_refused_and_removes_nothing() -> None:
+    operator = new_operator()
+
+    @operator.controller(Widget)
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        if widget.spec.size == 1:
+            ctx.conditions.set("Available", True, reason="Yes")
+        else:
+            widget.status = {"seen": 2}  # type: ignore[assignment]  # the mistake
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(1)
+            await here.resize(2)
+            await asyncio.sleep(1)
+            assert here.said("reconcile failed")[0]["error"] == (
+                "TypeError: the status of Widget default/w was made {'seen': 2}: it must be a WidgetStatus; set its fields, "
+                "such as obj.status.phase"
+            )
+            assert [each.type for each in (await here.widget()).status.conditions] == ["Available"]
+
+    run_in_virtual_time(main)
+
+
+def test_a_group_of_anything_is_a_failed_run_too() -> None:
+    operator, done = new_operator(), list[str]()
+
+    @operator.controller(Widget, workers=1)
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        if widget.name == "bad":
+            raise BaseExceptionGroup("several", [SystemExit(3), ValueError("no")])
+        done.append(widget.name)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create("bad")
+            await asyncio.sleep(1)
+            await here.create("good")
+            await asyncio.sleep(1)
+            assert done == ["good"]
+            assert len(here.said("reconcile failed")) > 3
+
+    run_in_virtual_time(main)
