@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -11,9 +11,16 @@ from kubewright.api import AlreadyOwned, Resource, controller_of, decode, descri
 from kubewright.cache import Entry
 from kubewright.client import Client
 from kubewright.controller.request import Request
-from kubewright.controller.writes import IntentKey
+from kubewright.controller.writes import IntentKey, intent_key
+from kubewright.telemetry import shown
 
-__all__ = ["Releases", "adopt", "check_that_nobody_else_controls"]
+__all__ = [
+    "Releases",
+    "adopt",
+    "check_that_it_can_be_a_child",
+    "check_that_nobody_else_controls",
+    "check_that_they_differ",
+]
 
 R = TypeVar("R", bound=Resource)
 
@@ -67,6 +74,30 @@ def check_that_nobody_else_controls(entry: Entry, obj: Resource, owner: Resource
         f"{describe(owner)} can't apply {describe(obj)}: it is already controlled by {present.kind} {present.name}; give it "
         "a name that follows from its owner's"
     )
+
+
+def check_that_it_can_be_a_child(obj: Resource, owner: Resource) -> None:
+    """Raises TypeError for what is no object, and ValueError for one that is bound up with its owner."""
+    if not isinstance(obj, Resource):
+        raise TypeError(
+            f"{shown(obj)} is no object of a kind: give a ConfigMap, say, or several one by one, as apply_all(*objects)"
+        )
+    if obj.metadata is owner.metadata and obj is not owner:
+        raise ValueError(
+            f"this {resource_info(type(obj)).kind} shares its metadata with {describe(owner)}, so that what is set on one is "
+            "set on both: give it an ObjectMeta of its own"
+        )
+
+
+def check_that_they_differ(objects: Iterable[Resource]) -> None:
+    """Raises ValueError where two are the same object: what one says would be set back by the other in each run."""
+    keys = set[IntentKey]()
+    for obj in objects:
+        if (key := intent_key(obj)) in keys:
+            raise ValueError(
+                f"{describe(obj)} is there twice: each would set back what the other says, again and again"
+            )
+        keys.add(key)
 
 
 async def adopt(client: Client, obj: R, owner: Resource, *, field_manager: str) -> R:

@@ -22,13 +22,17 @@ from kubewright.api import (
 )
 from kubewright.cache import WHOLE, Entry, Informer, NotHeld
 from kubewright.client import Client
-from kubewright.controller.adoption import adopt, check_that_nobody_else_controls
+from kubewright.controller.adoption import (
+    adopt,
+    check_that_it_can_be_a_child,
+    check_that_nobody_else_controls,
+    check_that_they_differ,
+)
 from kubewright.controller.children import Children
 from kubewright.controller.environment import RunEnvironment, Start, Write
 from kubewright.controller.events import EventType
 from kubewright.controller.live import LiveReads
 from kubewright.controller.writes import Intent, IntentKey, intent_key, intent_of
-from kubewright.telemetry import shown
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault  # the type checkers bring it; nothing needs it to run
@@ -203,8 +207,12 @@ class Context(Generic[S_co]):
 
         When the run then returns normally, what the controller applied earlier for this object and did not apply in this
         run is deleted. Volume claims, volumes, namespaces, CRDs and Secrets only where the controller's ``prune`` names
-        them.
+        them. Raises ValueError for an object that is there twice.
         """
+        if len(objects) > 1:
+            for obj in cast("tuple[Resource, ...]", objects):
+                self._place(obj)
+            check_that_they_differ(cast("tuple[Resource, ...]", objects))
         async with self.owned():
             return cast("tuple[*Ts]", tuple([await self.apply(obj) for obj in cast("tuple[Resource, ...]", objects)]))
 
@@ -367,15 +375,7 @@ class Context(Generic[S_co]):
         return informer
 
     def _place(self, obj: Resource) -> None:
-        if not isinstance(obj, Resource):
-            raise TypeError(
-                f"{shown(obj)} is no object of a kind: give a ConfigMap, say, or several one by one, as apply_all(*objects)"
-            )
-        if obj.metadata is self._obj.metadata and obj is not self._obj:
-            raise ValueError(
-                f"this {resource_info(type(obj)).kind} shares its metadata with {describe(self._obj)}, so that what is set on "
-                "one is set on both: give it an ObjectMeta of its own"
-            )
+        check_that_it_can_be_a_child(obj, self._obj)
         if obj.metadata.namespace is None and resource_info(type(obj)).namespaced:
             obj.metadata.namespace = self._obj.namespace
 

@@ -7,6 +7,7 @@ Both are gone with the next run that ends well. What the reconciler itself says,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -35,6 +36,8 @@ RECONCILING, STALLED = "Reconciling", "Stalled"
 RETRY, TERMINAL, UNREADABLE, FINALIZER = "RetryAfterError", "TerminalError", "DoesNotFit", "FinalizerFailed"
 _ERRORS = (RETRY, TERMINAL, UNREADABLE, FINALIZER)
 _LONGEST = 1024
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+\b")
+"""Where an object is in memory tells nobody anything, and would make the same failure another one each time."""
 
 
 def default_error_status(kind: type[Resource]) -> ErrorStatus:
@@ -94,7 +97,7 @@ def _true(type_: str, reason: str, message: str, generation: int | None, clock: 
 def summary(error: BaseException) -> str:
     """One line, short enough for a condition or an event."""
     text = str(error) if isinstance(error, ApiError | TerminalError) else f"{type(error).__name__}: {error}"
-    text = without_credentials(text)
+    text = _ADDRESS.sub("", without_credentials(text))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

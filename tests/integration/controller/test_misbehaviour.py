@@ -410,3 +410,42 @@ def test_a_group_of_anything_is_a_failed_run_too() -> None:
             assert len(here.said("reconcile failed")) > 3
 
     run_in_virtual_time(main)
+
+
+def test_one_object_twice_in_a_complete_set_is_refused_before_anything_is_applied() -> None:
+    operator = new_operator()
+
+    @operator.controller(Widget, owns=[core_v1.ConfigMap])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        first, second = (core_v1.ConfigMap(metadata=ObjectMeta(name="same"), data={"n": n}) for n in "12")
+        await ctx.apply_all(first, second)
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(0.1)
+            error = here.said("reconcile failed")[0]["error"]
+            assert "ConfigMap default/same is there twice: each would set back what the other says" in error
+            with pytest.raises(NotFound):
+                await here.client.get(core_v1.ConfigMap, "same", namespace="default")
+
+    run_in_virtual_time(main)
+
+
+def test_a_failure_that_names_a_place_in_memory_is_the_same_each_time() -> None:
+    operator = new_operator()
+
+    @operator.controller(Widget, backoff=Backoff(first=1, longest=1))
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        raise ValueError(f"what is {object()}?")
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(30)
+            [condition] = (await here.widget()).status.conditions
+            assert condition.message == "ValueError: what is <object object>?"
+            statuses = [request for request in here.sent.writes if request.path.endswith("/status")]
+            assert len(statuses) == 1
+
+    run_in_virtual_time(main)

@@ -68,6 +68,13 @@ async def test_a_step_ends_neither_the_process_nor_other_steps(
     assert await configs(here) == {"a"}
 
 
+async def test_one_step_does_not_fight_with_itself(harness: OpenHarness) -> None:
+    operator, _ = running(Step.apply("both", lambda plan: [config_map("same", plan), config_map("same", plan)]))
+    here = await harness(operator, objects=[plan()])
+    with pytest.raises(ValueError, match=r"step 'both' applies ConfigMap .*same twice: each would set back"):
+        await here.reconcile(PLAN)
+
+
 async def test_two_steps_do_not_fight_over_one_object(harness: OpenHarness) -> None:
     def same(plan: Plan) -> core_v1.ConfigMap:
         return config_map("a", plan)

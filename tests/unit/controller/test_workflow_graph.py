@@ -63,6 +63,17 @@ too_few: Any = one_argument
             lambda: Step.check("a", too_few),
             "step 'a': holds must take the object and the context, as every `async",
         ),
+        (lambda: Step.apply("a", settings, after=5), r'step \'a\': after=5 is no list of names: write after=\["dep'),  # type: ignore[arg-type]
+        (lambda: Workflow("a"), r"'a' is no step: give what Step.apply\(…\) or Step.check\(…\) makes"),  # type: ignore[arg-type]
+        (
+            lambda: Step.apply("a", settings, ready=too_many),
+            "step 'a': ready must be a plain function of what was applied",
+        ),
+        (
+            lambda: Step.apply("a", settings, ready=too_few),
+            "ready must be .*; to await something, make it a Step.check",
+        ),
+        (lambda: Step.apply("a", settings, ready=5), "step 'a': ready must be a plain function"),  # type: ignore[arg-type]
         (
             lambda: Step.apply("a", settings, when=too_many),
             "step 'a': when must take the object, and nothing else",

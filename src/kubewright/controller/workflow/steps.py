@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
@@ -56,8 +56,9 @@ class Step(Generic[P_contra]):
         wait_until_gone: bool = False,
     ) -> None:
         check_dns_label(name, what="a step's name")
-        if isinstance(after, str):
-            raise TypeError(f'step {name!r}: after="{after}" is no list of names: write after=["{after}"]')
+        if isinstance(after, str) or not isinstance(after, Iterable):
+            given, example = (f'"{after}"', after) if isinstance(after, str) else (repr(after), "deployment")
+            raise TypeError(f'step {name!r}: after={given} is no list of names: write after=["{example}"]')
         self.name = name
         self.after = tuple(dict.fromkeys(after))
         self.wait_until_gone = wait_until_gone
@@ -85,6 +86,8 @@ class Step(Generic[P_contra]):
         ``name`` is a DNS label. It is written on the objects (`STEP`), so renaming a step tears nothing down.
         """
         function = _checked(desired, name, "desired")
+        if ready is not None:
+            _check_ready(ready, name)
 
         async def carry_out(obj: P, ctx: Context[Any], claims: Claims) -> Verdict:
             wanted = cast("T", await function(obj, ctx))
@@ -159,6 +162,20 @@ def _checked(function: Callable[..., object], step: str, what: str) -> _Function
     return _Function(function, asynchronous)
 
 
+def _check_ready(ready: Callable[..., object], step: str) -> None:
+    remedy = "a plain function of what was applied"
+    if not callable(ready) or is_async(ready):
+        raise TypeError(
+            f"step {step!r}: ready must be {remedy}; to await something, make it a Step.check after this one"
+        )
+    try:
+        inspect.signature(ready).bind(None)
+    except TypeError:
+        raise TypeError(f"step {step!r}: ready must be {remedy}, and take nothing else") from None
+    except ValueError:
+        return  # a function of C's, which can't be asked
+
+
 def _each(wanted: object, step: str) -> Sequence[Resource]:
     objects = [wanted] if isinstance(wanted, Resource) else wanted
     if not isinstance(objects, list | tuple) or not all(isinstance(each, Resource) for each in objects):
@@ -172,9 +189,12 @@ def _each(wanted: object, step: str) -> Sequence[Resource]:
 async def _apply(obj: Resource, step: str, ctx: Context[Any], claims: Claims) -> Resource:
     info = resource_info(type(obj))
     namespace = (obj.metadata.namespace or ctx.request.namespace or "") if info.namespaced else ""
-    other = claims.setdefault((info.qualified_plural, namespace, obj.name), step)
-    if other != step:
+    other = claims.get(key := (info.qualified_plural, namespace, obj.name))
+    if other == step:
+        raise ValueError(f"step {step!r} applies {describe(obj)} twice: each would set back what the other says")
+    if other is not None:
         raise ValueError(f"steps {other!r} and {step!r} both apply {describe(obj)}: leave it to one of them")
+    claims[key] = step
     obj.metadata.annotations = {**(obj.metadata.annotations or {}), STEP: step}
     return await ctx.apply(obj)
 

@@ -52,6 +52,8 @@ class Workflow(Generic[P]):
         """
         by_name = dict[str, Step[P]]()
         for step in steps:
+            if not isinstance(step, Step):
+                raise TypeError(f"{step!r} is no step: give what Step.apply(…) or Step.check(…) makes")
             if step.name in by_name:
                 raise ValueError(f"two steps have the name {step.name!r}: it tells what belongs to which")
             by_name[step.name] = step
