@@ -9,16 +9,19 @@ import asyncio
 import select
 import ssl
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
 
 import httptools
 
+from kubewright.client.inflating import Inflating
+
 __all__ = ["BrokenConnectionError", "Connection"]
 
 _UNREAD = 512 * 1024
 """Bytes of a stream that wait to be read before the server is kept waiting, too."""
+_LONGEST_HEAD = 512 * 1024
+"""Bytes that may come without any of a body: heads are 1 KB, and one that never ends must not fill the memory."""
 
 
 class BrokenConnectionError(OSError):
@@ -40,6 +43,8 @@ class Connection(asyncio.Protocol):
         self.kept = False
         """Whether it was idle before the present request: the server may have closed it meanwhile."""
         self.idle_since = 0.0
+        self.requests = 0
+        """How many were sent on it."""
         self.status = 0
         self.reason = ""
         self.headers: dict[str, str] = {}
@@ -54,8 +59,9 @@ class Connection(asyncio.Protocol):
         self._head_came = self._bounded = self._complete = self._lasts = False
         self._parts: list[bytes] = []
         self._unread = 0
-        self._paused = False
-        self._inflate: Callable[[bytes], bytes] | None = None
+        self._connected = self._paused = False
+        self._fruitless = 0
+        self._inflating: Inflating | None = None
         self._expires = float("inf")
         self._timer: asyncio.TimerHandle | None = None
 
@@ -95,8 +101,14 @@ class Connection(asyncio.Protocol):
         while not self._complete:
             await self._news()
         self._expires = float("inf")
-        parts = self._parts
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        if self._inflating is None:
+            return self._taken()
+        inflated = []
+        while part := self._step(self._inflating):
+            inflated.append(part)
+            if self._inflating.left:
+                await asyncio.sleep(0)
+        return b"".join(inflated)
 
     async def begin(self, message: bytes, *, silence: float | None) -> None:
         """Sends a request and waits for its answer's head; ``silence`` is how many seconds may pass without a byte."""
@@ -108,18 +120,18 @@ class Connection(asyncio.Protocol):
 
     async def chunk(self, *, silence: float | None) -> bytes:
         """What has come of the body since the last time, once there is something; empty at its end."""
-        while not self._parts and not self._complete:
-            self._expire_in(silence)
-            await self._news()
-        self._expires = float("inf")
-        parts = self._parts
-        data = parts[0] if len(parts) == 1 else b"".join(parts)
-        self._parts = []
-        self._unread = 0
-        if self._paused:
-            self._paused = False
-            self.transport.resume_reading()
-        return data
+        while True:
+            while not (self._parts or self._complete or (self._inflating is not None and self._inflating.left)):
+                self._expire_in(silence)
+                await self._news()
+            self._expires = float("inf")
+            if self._inflating is None:
+                return self._taken()
+            if self._inflating.left:
+                await asyncio.sleep(0)  # or who reads on and on would keep all others waiting
+            inflated = self._step(self._inflating)
+            if inflated or (self._complete and not self._parts):
+                return inflated
 
     def abort(self) -> None:
         """Drops it, without waiting for the peer's farewell."""
@@ -129,24 +141,31 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
+        self._connected = True
 
     def data_received(self, data: bytes) -> None:
         if not self._asked or self._complete:
             self._fail(BrokenConnectionError("the server sent what nobody asked for"))
             return
+        self._fruitless += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._fail(BrokenConnectionError("the server switched to another protocol, unasked"))
-        except (httptools.HttpParserError, zlib.error) as error:
+        except httptools.HttpParserError as error:
             if not self._complete:
-                cause = error.__context__ if isinstance(error.__context__, zlib.error) else error
-                self._fail(BrokenConnectionError(f"the answer can't be read: {cause}"))
+                self._fail(BrokenConnectionError(f"the answer can't be read: {error}"))
+        if self._fruitless > _LONGEST_HEAD and not self._complete:
+            self._fail(BrokenConnectionError("the answer can't be read: its headers do not end"))
         if self._complete or (self._streamed and self._head_came):
             self._wake()
         if self._streamed and self._unread > _UNREAD and not self._paused and not self._complete:
             self._paused = True
             self.transport.pause_reading()
+
+    def eof_received(self) -> None:
+        """Who sends no more answers no more: nothing is gained by what asyncio does, which is to send the rest first."""
+        self.connection_lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._asked and self._head_came and not self._bounded and not self._complete and exc is None:
@@ -167,7 +186,7 @@ class Connection(asyncio.Protocol):
             self.reason += reason.decode("latin-1")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._complete:
+        if self._complete or self._head_came:  # of another answer, or below this one's body
             return
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
@@ -181,27 +200,25 @@ class Connection(asyncio.Protocol):
         headers = self.headers
         self._head_came = True
         self._bounded = "content-length" in headers or "transfer-encoding" in headers or self.status in {204, 304}
-        if headers.get("content-encoding") == "gzip":
-            self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
+        if headers.get("content-encoding", "").lower() == "gzip":
+            self._inflating = Inflating()
         if self._bodiless:
             self._complete = True  # and the parser waits for a body: the connection ends with this
 
     def on_body(self, body: bytes) -> None:
         if self._complete:
             return
-        if self._inflate is not None:
-            body = self._inflate(body)
-            if not body:
-                return
         self._parts.append(body)
         self._unread += len(body)
+        self._fruitless = 0
 
     def on_message_complete(self) -> None:
         if self.status < 200:  # the server says that it goes on
             self.headers, self.reason = {}, ""
             return
         if not self._complete:
-            self._lasts = self._parser.should_keep_alive()
+            # who answers before it has all may never read the rest, and what would come after that
+            self._lasts = self._parser.should_keep_alive() and not self.transport.get_write_buffer_size()
             self._complete = True
 
     # -- between them
@@ -209,11 +226,33 @@ class Connection(asyncio.Protocol):
     def _start(self, message: bytes, *, streamed: bool, bodiless: bool) -> None:
         if self._error is not None:
             raise self._error
+        self.requests += 1
         self._asked, self._streamed, self._bodiless = True, streamed, bodiless
         self._complete = self._head_came = self._bounded = self._lasts = False
         self.status, self.reason, self.headers = 0, "", {}
-        self._parts, self._unread, self._inflate = [], 0, None
+        self._parts, self._unread, self._fruitless, self._inflating = [], 0, 0, None
         self.transport.write(message)
+
+    def _taken(self) -> bytes:
+        parts = self._parts
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        self._parts = []
+        self._unread = 0
+        if self._paused:
+            self._paused = False
+            self.transport.resume_reading()
+        return data
+
+    def _step(self, inflating: Inflating) -> bytes:
+        """The next part of a compressed body; empty where more has to come first, or at its end."""
+        try:
+            inflated = inflating.step(b"" if inflating.left else self._taken())
+            if not inflated and self._complete and not self._parts:
+                inflating.end()
+        except zlib.error as error:
+            self._fail(BrokenConnectionError(f"the answer can't be read: {error}"))
+            raise cast("Exception", self._error) from error
+        return inflated
 
     async def _news(self) -> None:
         """Waits for more of the answer; until its end where nobody reads it in parts."""
@@ -240,8 +279,9 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        with suppress(RuntimeError):  # the loop is closed
-            self.transport.abort()
+        if self._connected:  # what is tunnelled may end before
+            with suppress(RuntimeError):  # the loop is closed
+                self.transport.abort()
 
     def _expire_in(self, seconds: float | None) -> None:
         """One timer serves many requests: it is set anew when it rings too early."""

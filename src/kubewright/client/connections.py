@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from weakref import WeakSet
 
 from kubewright.client.connection import Connection
 from kubewright.client.dialing import Dialer
 
 __all__ = ["Connections"]
 
-_IDLE = 90.0
-"""Seconds that an idle connection is kept: less than load balancers and API servers keep it."""
+_IDLE = 50.0
+"""Seconds that an idle connection is kept. API servers keep it 90, load balancers 60: who closes first is never surprised."""
 
 
 class Connections:
@@ -24,6 +25,7 @@ class Connections:
         self._dialer = dialer
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
+        self._streams: WeakSet[asyncio.StreamWriter] = WeakSet()
         self._sweeping: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -49,6 +51,17 @@ class Connections:
         self._busy.add(made)
         return made
 
+    async def open_stream(self, context: ssl.SSLContext | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection that becomes something else than HTTP and is closed by whoever asked. Raises as `take`."""
+        if self._closed:
+            raise RuntimeError("the transport is closed")
+        reader, writer = await self._dialer.connect_stream(context)
+        if self._closed:
+            writer.transport.abort()
+            raise RuntimeError("the transport was closed meanwhile")
+        self._streams.add(writer)
+        return reader, writer
+
     def give_back(self, connection: Connection) -> None:
         """Keeps it where it can carry another request, and closes it where not."""
         self._busy.discard(connection)
@@ -68,6 +81,8 @@ class Connections:
             self._sweeping.cancel()
         for connection in (*self._idle, *self._busy):
             connection.abort()
+        for stream in self._streams:
+            stream.transport.abort()
         self._idle.clear()
         self._busy.clear()
 

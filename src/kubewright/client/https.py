@@ -82,8 +82,9 @@ class HttpsTransport:
             self._base, config.proxy_url, os.environ if environ is None else environ, source=config.source
         )
         self._through = f" (through the proxy {proxy.url})" if proxy else ""
-        self._dialer = Dialer(self._base, proxy=proxy, server_name=config.tls_server_name, timeout=connect_timeout)
-        self._connections = Connections(self._dialer)
+        self._connections = Connections(
+            Dialer(self._base, proxy=proxy, server_name=config.tls_server_name, timeout=connect_timeout)
+        )
         parts = urlsplit(self._base)
         self._prefix = parts.path
         self._authority = parts.netloc.rpartition("@")[2]
@@ -115,10 +116,11 @@ class HttpsTransport:
             if connection.status == 401:
                 renewed = await self._renewed(credential, renewals)
                 if renewed is not None:
+                    again = await self._opened(request, renewed)
                     self._connections.give_back(connection)
-                    connection = await self._opened(request, renewed)
+                    connection = again
             refused = self._refused() if connection.status == 401 else ""
-            chunks = self._chunks(request, connection)
+            chunks = self._chunks(request, connection, connection.requests)
             yield StreamingResponse(connection.status, connection.headers, chunks, refused)
         finally:
             self._connections.give_back(connection)
@@ -173,9 +175,14 @@ class HttpsTransport:
             else:
                 return connection
 
-    async def _chunks(self, request: HttpRequest, connection: Connection) -> AsyncIterator[bytes]:
+    async def _chunks(self, request: HttpRequest, connection: Connection, number: int) -> AsyncIterator[bytes]:
         try:
-            while chunk := await connection.chunk(silence=self._read_timeout):
+            while True:
+                if connection.requests != number:
+                    raise RuntimeError(f"{request.method} {request.path}: read after its block was left")
+                chunk = await connection.chunk(silence=self._read_timeout)
+                if not chunk:
+                    return
                 yield chunk
         except OSError as error:
             raise self._failure(request, error, sent=True) from error
@@ -188,7 +195,7 @@ class HttpsTransport:
             headers.append(("authorization", credential.authorization))
         context = self._context(credential)
         try:
-            reader, writer = await self._dialer.connect_stream(context)
+            reader, writer = await self._connections.open_stream(context)
         except OSError as error:
             raise self._failure(request, error, sent=False) from error
         try:
@@ -311,7 +318,7 @@ def _words(error: OSError) -> str:
     if error.errno is not None:
         # a failed look-up has a negative number, and its own words
         return os.strerror(error.errno).lower() if error.errno > 0 else str(error.strerror).lower()
-    return str(error) or type(error).__name__
+    return str(error) or "the server disconnected"  # during the handshake, of which asyncio says no more
 
 
 def _lines(headers: Sequence[tuple[str, str]]) -> str:
