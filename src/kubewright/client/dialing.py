@@ -6,18 +6,19 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from kubewright.client.connection import BrokenConnectionError, Connection
 from kubewright.client.proxies import Proxy
+from kubewright.client.reaching import reach
 
 __all__ = ["Dialer"]
 
 _P = TypeVar("_P", bound=asyncio.Protocol)
 _STREAM_LIMIT = 1024 * 1024
-_FIRST_FAMILY = 0.25
-"""Seconds that one address has before the next one is tried beside it, as RFC 8305 advises."""
+_UNACKNOWLEDGED = 60
+"""Seconds."""
 
 
 class Dialer:
@@ -37,7 +38,10 @@ class Dialer:
 
     async def connect(self, context: ssl.SSLContext | None) -> Connection:
         """Raises OSError, among them ``TimeoutError`` and ``ssl.SSLCertVerificationError``."""
-        _, connection = await self._connected(context, lambda: Connection(context))
+        transport, connection = await self._connected(context, lambda: Connection(context))
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # without which a request that nobody acknowledges waits 15 minutes
+            opened = transport.get_extra_info("socket")
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED * 1000)
         return connection
 
     async def connect_stream(self, context: ssl.SSLContext | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -71,53 +75,74 @@ class Dialer:
                 lines.append(f"Proxy-Authorization: {proxy.authorization}")
             await tunnel.begin("\r\n".join([*lines, "", ""]).encode(), silence=self._timeout)
             _must_be_open(tunnel)
-            protocol = make()
-            inner = await asyncio.get_running_loop().start_tls(
-                outer, protocol, context, server_hostname=self._server_name or self._host
-            )
         except BaseException:
             outer.abort()
             raise
-        if inner is None:
-            raise BrokenConnectionError("the proxy disconnected")
-        protocol.connection_made(inner)
-        return inner, protocol
+        return await _secured(outer, context, self._server_name or self._host, make)
 
     async def _through_socks(
         self, proxy: Proxy, context: ssl.SSLContext | None, make: Callable[[], _P]
     ) -> tuple[asyncio.Transport, _P]:
         """https://www.rfc-editor.org/rfc/rfc1928; the proxy looks the server's name up, as in Go's programs."""
-        from python_socks import ProxyConnectionError, ProxyError, ProxyType  # noqa: PLC0415 - few need it
+        from python_socks import ProxyError, ProxyType  # noqa: PLC0415 - few need it
         from python_socks.async_.asyncio import Proxy as Socks  # noqa: PLC0415 - as above
 
         user, password = proxy.user or (None, None)
-        socks = Socks(ProxyType.SOCKS5, proxy.host, proxy.port, user, password, rdns=True)
+        way = cast("Socks", _Way())
+        socks = Socks(ProxyType.SOCKS5, proxy.host, proxy.port, user, password, rdns=True, forward=way)
         try:
             opened = await socks.connect(self._host, self._port, timeout=self._timeout)
-        except ProxyConnectionError as error:
-            raise OSError(error.errno, error.strerror) from error
         except ProxyError as error:
             raise BrokenConnectionError(f"the proxy refused: {error}") from error
-        transport, protocol = await asyncio.get_running_loop().create_connection(
-            make, sock=opened, ssl=context, server_hostname=(self._server_name or self._host) if context else None
-        )
-        _keep_alive(transport)
-        return transport, protocol
+        return await _carried(opened, context, self._server_name or self._host, make)
+
+
+class _Way:
+    """How python-socks comes to the proxy: by itself it tries one of its addresses only."""
+
+    async def connect(self, dest_host: str, dest_port: int, **_: object) -> socket.socket:
+        return await reach(dest_host, dest_port)
 
 
 async def _dial(
     host: str, port: int, context: ssl.SSLContext | None, server_name: str, make: Callable[[], _P]
 ) -> tuple[asyncio.Transport, _P]:
-    transport, protocol = await asyncio.get_running_loop().create_connection(
-        make,
-        host,
-        port,
-        ssl=context,
-        server_hostname=server_name if context is not None else None,
-        happy_eyeballs_delay=_FIRST_FAMILY,
-    )
-    _keep_alive(transport)
-    return transport, protocol
+    return await _carried(await reach(host, port), context, server_name, make)
+
+
+async def _carried(
+    opened: socket.socket, context: ssl.SSLContext | None, server_name: str, make: Callable[[], _P]
+) -> tuple[asyncio.Transport, _P]:
+    _keep_alive(opened)
+    loop = asyncio.get_running_loop()
+    if context is None:
+        return await loop.create_connection(make, sock=opened)
+    # asyncio's own way to TLS forgets a connection whose handshake is about to begin when it is cancelled
+    outer, _ = await loop.create_connection(_Silent, sock=opened)
+    return await _secured(outer, context, server_name, make)
+
+
+class _Silent(asyncio.Protocol):
+    """Leaves what comes to the protocol that takes its place."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        cast("asyncio.Transport", transport).pause_reading()
+
+
+async def _secured(
+    outer: asyncio.Transport, context: ssl.SSLContext, server_name: str, make: Callable[[], _P]
+) -> tuple[asyncio.Transport, _P]:
+    protocol = make()
+    try:
+        inner = await asyncio.get_running_loop().start_tls(outer, protocol, context, server_hostname=server_name)
+    except BaseException:
+        outer.abort()
+        raise
+    if inner is None:
+        outer.abort()
+        raise BrokenConnectionError("the peer disconnected")
+    protocol.connection_made(inner)
+    return inner, protocol
 
 
 def _must_be_open(tunnel: Connection) -> None:
@@ -130,8 +155,7 @@ def _for_proxy(proxy: Proxy, context: ssl.SSLContext | None) -> ssl.SSLContext |
     return (context or ssl.create_default_context()) if proxy.scheme == "https" else None
 
 
-def _keep_alive(transport: asyncio.BaseTransport) -> None:
-    opened = transport.get_extra_info("socket")
+def _keep_alive(opened: socket.socket) -> None:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, option):  # not every system has them all
