@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Self
 
 from websockets.client import ClientProtocol
@@ -15,12 +18,14 @@ from websockets.typing import Subprotocol
 from websockets.uri import WebSocketURI
 
 from kubewright.client.connection import BrokenConnectionError
+from kubewright.client.inflating import Inflating
 from kubewright.client.transport import HttpResponse, TransportError, UpgradeRefused
 
 __all__ = ["HttpsWebSocket", "shake_hands"]
 
 _AT_ONCE = 64 * 1024
 _LARGEST_MESSAGE = 64 * 1024 * 1024
+_MOST_UNSENT = _LARGEST_MESSAGE + 1024 * 1024
 _FAREWELL = 2.0
 """Seconds that the peer has to say goodbye."""
 _ENDS = frozenset({1000, 1001, 1005})
@@ -67,20 +72,22 @@ class HttpsWebSocket:
         self._writer = writer
         self._protocol = protocol
         self._where = where
-        self._frames: list[Frame] = []
+        self._frames: deque[Frame] = deque()
         self._message: list[bytes] = []
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *_exception: object) -> None:
+    async def __aexit__(self, exception: type[BaseException] | None, *_: object) -> None:
+        """The peer's farewell says that it has all that was sent. Who leaves by an exception does not wait for it."""
         try:
-            if self._protocol.state is State.OPEN:
+            if exception is None and self._protocol.state is State.OPEN:
                 self._protocol.send_close(1000)
+                self._send_out()
                 async with asyncio.timeout(_FAREWELL):
-                    await self._flush()
                     while not self._is_over:
                         await self._read()
+                        self._frames.clear()
         except (OSError, RuntimeError):
             pass  # it is gone already, is silent, or is being read from
         finally:
@@ -98,7 +105,11 @@ class HttpsWebSocket:
             response = await self._read()
         if response is not None and response.status_code != 101:
             headers = {name.lower(): value for name, value in response.headers.raw_items()}
-            raise UpgradeRefused(HttpResponse(response.status_code, headers, bytes(response.body or b"")))
+            body = bytes(response.body)
+            if headers.get("content-encoding") == "gzip":
+                with suppress(zlib.error):
+                    body = Inflating().step(body)
+            raise UpgradeRefused(HttpResponse(response.status_code, headers, body))
         if self._protocol.handshake_exc is not None:
             raise BrokenConnectionError(
                 f"the server does not speak WebSocket as it should: {self._protocol.handshake_exc}"
@@ -116,7 +127,7 @@ class HttpsWebSocket:
     async def receive(self) -> bytes | None:
         while True:
             while self._frames:
-                frame = self._frames.pop(0)
+                frame = self._frames.popleft()
                 if frame.opcode in {Opcode.TEXT, Opcode.BINARY, Opcode.CONT}:
                     self._message.append(bytes(frame.data))
                     if frame.fin:
@@ -132,15 +143,19 @@ class HttpsWebSocket:
 
     @property
     def _is_over(self) -> bool:
-        return self._protocol.state is State.CLOSED
+        """Whether nothing more comes. The peer should end the connection then, and is not waited for."""
+        protocol = self._protocol
+        return protocol.state is State.CLOSED or protocol.close_rcvd is not None or protocol.parser_exc is not None
 
     def _must_be_a_goodbye(self) -> None:
         error = self._protocol.parser_exc
         if error is not None and not isinstance(error, EOFError):
             raise self._broken(str(error))
-        code = self._protocol.close_code
-        if code not in _ENDS:
-            raise self._broken("the connection was lost" if code == 1006 else f"the server closed with code {code}")
+        close = self._protocol.close_rcvd
+        if close is None:
+            raise self._broken("the connection was lost")
+        if close.code not in _ENDS:
+            raise self._broken(f"the server closed with code {close.code} {close.reason}".rstrip())
 
     async def _read(self) -> Response | None:
         """Takes in what has come: frames, or the answer to the handshake, which is returned."""
@@ -155,13 +170,18 @@ class HttpsWebSocket:
                 self._frames.append(event)
             elif isinstance(event, Response):
                 response = event
-        await self._flush()
+        self._send_out()  # and go on, even where the peer does not read: it may be waiting for us to read
+        if self._writer.transport.get_write_buffer_size() > _MOST_UNSENT:
+            raise BrokenConnectionError("the server asks for answers and does not read them")
         return response
 
-    async def _flush(self) -> None:
+    def _send_out(self) -> None:
         for data in self._protocol.data_to_send():
             if data:
                 self._writer.write(data)
+
+    async def _flush(self) -> None:
+        self._send_out()
         if not self._writer.is_closing():
             await self._writer.drain()
 
