@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from kubewright.api import AlreadyOwned, Resource, controller_of, decode, descri
 from kubewright.cache import Entry
 from kubewright.client import Client
 from kubewright.controller.request import Request
-from kubewright.controller.writes import IntentKey, intent_key
+from kubewright.controller.writes import IntentKey
 from kubewright.telemetry import shown
 
 __all__ = [
@@ -57,11 +57,10 @@ class Releases:
 def check_that_nobody_else_controls(entry: Entry, obj: Resource, owner: Resource) -> None:
     """Raises `AlreadyOwned` where the object, as the cache has it, has another controller than ``owner``.
 
-    The server can't tell: both are written by one field manager, so that each apply would take the object from the other
-    owner and wake that, for ever. What an earlier object of the owner's name has left is the owner's to take.
+    To be asked where its controller is not ``owner`` by UID. The server can't tell: both are written by one field
+    manager, so that each apply would take the object from the other owner and wake that, for ever. What an earlier object
+    of the owner's name has left is the owner's to take.
     """
-    if entry.controller in (None, owner.uid):
-        return
     present = controller_of(decode(entry.raw, Resource).metadata)
     info = resource_info(type(owner))
     if present is None or (present.kind, present.name, present.api_version.rpartition("/")[0]) == (
@@ -89,15 +88,12 @@ def check_that_it_can_be_a_child(obj: Resource, owner: Resource) -> None:
         )
 
 
-def check_that_they_differ(objects: Iterable[Resource]) -> None:
+def check_that_they_differ(objects: Collection[Resource]) -> None:
     """Raises ValueError where two are the same object: what one says would be set back by the other in each run."""
-    keys = set[IntentKey]()
-    for obj in objects:
-        if (key := intent_key(obj)) in keys:
-            raise ValueError(
-                f"{describe(obj)} is there twice: each would set back what the other says, again and again"
-            )
-        keys.add(key)
+    names = [(type(obj), obj.metadata.namespace, obj.metadata.name) for obj in objects]
+    if len(set(names)) < len(names):
+        twice = next(obj for number, obj in enumerate(objects) if names[number] in names[:number])
+        raise ValueError(f"{describe(twice)} is there twice: each would set back what the other says, again and again")
 
 
 async def adopt(client: Client, obj: R, owner: Resource, *, field_manager: str) -> R:

@@ -144,8 +144,9 @@ class Context(Generic[S_co]):
         entry = informer.entry(obj.namespace, obj.name)
         body, before = intent.body, None
         if entry is not None:
-            with self._env.releases.told_to(self.request, intent.key):
-                check_that_nobody_else_controls(entry, obj, self._obj)
+            if entry.controller not in (None, self._obj.uid):
+                with self._env.releases.told_to(self.request, intent.key):
+                    check_that_nobody_else_controls(entry, obj, self._obj)
             settled = await self._settled(intent, entry, informer)
             if settled is None and await self._env.applied.heard_of_another(intent):
                 entry = informer.entry(obj.namespace, obj.name) or entry
