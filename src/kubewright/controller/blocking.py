@@ -20,7 +20,7 @@ from kubewright.controller.events import EventType
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.threads import Conversation, Threads
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, shown
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault  # of the type checkers' own; nothing needs it to run
@@ -48,6 +48,8 @@ class BlockingContext(Generic[S_co]):
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns; the event loop runs it: ``ctx.wait(ctx.client.get(Node, name))``."""
+        if not isinstance(coroutine, Coroutine):
+            raise TypeError(f"wait({shown(coroutine)}): give a coroutine, such as ctx.client.get(Node, name)")
         return self._talk.ask(coroutine)
 
     def _on_loop(self, function: Callable[[], T]) -> T:

@@ -60,6 +60,22 @@ def test_a_plain_function_knows_its_deadline_has_spans_and_lists_live() -> None:
     run_in_virtual_time(main)
 
 
+def test_what_can_not_be_waited_for_is_told() -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget, threads=True)
+    def reconcile(widget: Widget, ctx: BlockingContext) -> None:
+        ctx.wait(5)  # type: ignore[arg-type]  # the mistake
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(0.1)
+            assert "wait(5): give a coroutine, such as ctx.client.get" in here.said("reconcile failed")[0]["error"]
+
+    run_in_virtual_time(main)
+
+
 def config_map(name: str, value: str = "x") -> core_v1.ConfigMap:
     return core_v1.ConfigMap(metadata=ObjectMeta(name=name), data={"value": value})
 
