@@ -6,7 +6,7 @@ import pytest
 
 from kubewright import Condition, Context, ObjectMeta, Operator, Requeue, TerminalError
 from tests.conformance.clients.servers import Server, eventually
-from tests.conformance.operator.working import Gadget, GadgetSpec, World, try_out
+from tests.conformance.operator.working import Gadget, GadgetSpec, World, gone, try_out
 
 pytestmark = pytest.mark.servers("embedded", "1.36")  # 1.20 is not the truth about server-side apply
 
@@ -181,5 +181,38 @@ def test_requeue_raised_is_no_failure_and_keeps_the_status(server: Server, names
             gadget = await here.until(lambda gadget: gadget.status.seen == 1)
             assert gadget.status.observed_generation == 1
             assert gadget.status.conditions == []
+
+    try_out(server, namespace, test)
+
+
+def test_a_clean_up_shows_how_far_it_is_while_its_object_is_there(server: Server, namespace: str) -> None:
+    operator, done = Operator("gadgets"), list[bool]()
+
+    @operator.controller(Gadget)
+    async def reconcile(gadget: Gadget, ctx: Context) -> None:
+        gadget.status.seen = gadget.spec.size
+
+    @operator.finalizer(Gadget, name="conformance.example.com/drain")
+    async def drain(gadget: Gadget, ctx: Context) -> None:
+        gadget.status.note = "draining"
+        ctx.conditions.set("Deleting", True, reason="Draining")
+        if not done:
+            raise Requeue(0.2)
+
+    async def test(here: World) -> None:
+        await here.create()
+        async with here.at_work(operator) as work:
+            gadget = await here.until(lambda gadget: gadget.status.seen == 1)
+            await work.quiet(0.3)
+            before = status_writes(work.writes)
+            await here.client.delete(gadget)
+            gadget = await here.until(lambda gadget: gadget.status.note == "draining")
+            assert [each.type for each in gadget.status.conditions] == ["Deleting"]
+            await work.quiet(0.5)
+            assert status_writes(work.writes) == before + 1
+            done.append(True)
+            await gone(lambda: here.is_there(Gadget, "g"))
+            assert status_writes(work.writes) == before + 1
+            assert work.said("reconcile failed") == []
 
     try_out(server, namespace, test)
