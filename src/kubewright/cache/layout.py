@@ -139,7 +139,8 @@ class Layout:
 
     def parse(self, objects: Sequence[Raw | bytes]) -> list[Entry]:
         """The objects' entries, of JSON that was found to be valid. Raises what ``otherwise`` raises."""
-        return [self._entry(raw) or self._otherwise(raw) for raw in map(bytes, objects)]
+        texts = [bytes(each) for each in objects]  # all of them first: what goes soon lies apart from what stays
+        return [self._entry(raw) or self._otherwise(raw) for raw in texts]
 
     def _entry(self, raw: bytes) -> Entry | None:
         at = self._at

@@ -92,7 +92,7 @@ class WatchEvents(AsyncIterator[WatchEvent[bytes]]):
 def _until_failure(text: bytes) -> tuple[list[WatchEvent[msgspec.Raw]], Exception | None]:
     """The events before the first line that is none, or tells of an error, and which one that is."""
     events: list[WatchEvent[msgspec.Raw]] = []
-    for line in text.splitlines():
+    for line in text.split(b"\n"):
         if not line or line.isspace():
             continue
         try:
