@@ -56,7 +56,7 @@ class Delivery(Generic[R]):
         if self._backlog or len(shown) > _SLICE:
             self._append(_Backlog(iter(shown), initial=True, to=(handler,)))
         else:
-            self._tell([(change, True) for change in shown], (handler,))
+            self._tell(shown, True, (handler,))
         return lambda: self._unsubscribe(handler)
 
     def _unsubscribe(self, handler: Callable[[Event[R]], None]) -> None:
@@ -73,7 +73,7 @@ class Delivery(Generic[R]):
             return
         self._telling = True
         try:
-            self._tell([(change, False) for change in changes], told.to)
+            self._tell(changes, False, told.to)
         finally:
             self._telling = False
 
@@ -99,7 +99,7 @@ class Delivery(Generic[R]):
     def _tell_slice(self, first: _Backlog[R]) -> None:
         changes = list(islice(first.changes, _SLICE))
         if first.to:
-            self._tell([(change, first.initial and change.old is None) for change in changes], first.to)
+            self._tell(changes, first.initial, first.to)
         if len(changes) < _SLICE:
             self._backlog.popleft()
 
@@ -107,11 +107,11 @@ class Delivery(Generic[R]):
         self._backlog.append(backlog)
         self._waiting.set()
 
-    def _tell(self, changes: list[tuple[Change, bool]], to: tuple[Callable[[Event[R]], None], ...], /) -> None:
-        """Tells those that are still subscribed of the changes, and whether they are initial."""
+    def _tell(self, changes: Iterable[Change], initial: bool, to: tuple[Callable[[Event[R]], None], ...], /) -> None:
+        """Tells those that are still subscribed."""
         subscribers, made = self._subscribers, self._event
-        for change, initial in changes:
-            event = made(change, initial)
+        for change in changes:
+            event = made(change, initial and change.old is None)
             for handler in to:
                 if handler in subscribers:
                     try:

@@ -146,12 +146,13 @@ class Layout:
         at = self._at
         if not raw.startswith(_MANAGED, at):
             self._at = at = raw.find(_MANAGED)
-        managed = self._managed(raw, at)
-        if managed is None:
+        for managed in self._known:
+            if managed.begins(raw, at):
+                break
+        else:
             return None
         end = at + managed.length
-        rest = b"" if raw[end] == _CLOSED else raw[end : raw.find(b'},"', end)]
-        head = b"%b%b}}" % (raw[:at], rest)
+        head = raw[:at] + (b"}}" if raw[end] == _CLOSED else raw[end : raw.find(b'},"', end)] + b"}}")
         try:
             if raw.startswith(_UNTYPED):
                 meta = (decoded := self._decode_untyped(head)).metadata
@@ -195,9 +196,3 @@ class Layout:
         body = None if self._decode_body is None else self._decode_body(text)
         read = [values_of(body if in_body else head) for in_body, values_of in self._readers]
         return self._values((*(owner_values(owners) if owners else _UNOWNED), *read))
-
-    def _managed(self, raw: bytes, at: int) -> Timeless | None:
-        for managed in self._known:
-            if managed.begins(raw, at):
-                return managed
-        return None

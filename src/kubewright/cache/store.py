@@ -24,6 +24,8 @@ The rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 from msgspec import Struct
 
@@ -279,13 +281,9 @@ class Store:
 
 
 def _differences(gone: list[Change], before: View, after: list[Entry]) -> Iterator[Change]:
-    yield from gone
     if not before:
-        for new in after:
-            yield Change(None, new)
-        return
-    for new in after:
-        yield from _steps(before.of(new), new)
+        return map(partial(Change, None), after)
+    return chain(gone, chain.from_iterable(_steps(before.of(new), new) for new in after))
 
 
 def _steps(old: Entry | None, new: Entry | None) -> list[Change]:
