@@ -20,6 +20,8 @@ __all__ = ["BrokenConnectionError", "Connection"]
 
 _UNREAD = 512 * 1024
 """Bytes of a stream that wait to be read before the server is kept waiting, too."""
+_AT_ONCE = 64 * 1024
+"""Bytes of a request that the system takes without waiting for the server."""
 _LONGEST_HEAD = 512 * 1024
 """Bytes that may come without any of a body: heads are 1 KB, and one that never ends must not fill the memory."""
 
@@ -59,7 +61,7 @@ class Connection(asyncio.Protocol):
         self._head_came = self._bounded = self._complete = self._lasts = False
         self._parts: list[bytes] = []
         self._unread = 0
-        self._connected = self._paused = False
+        self._connected = self._paused = self._large = False
         self._fruitless = 0
         self._inflating: Inflating | None = None
         self._expires = float("inf")
@@ -218,7 +220,8 @@ class Connection(asyncio.Protocol):
             return
         if not self._complete:
             # who answers before it has all may never read the rest, and what would come after that
-            self._lasts = self._parser.should_keep_alive() and not self.transport.get_write_buffer_size()
+            unsent = self._large and self.transport.get_write_buffer_size() > 0
+            self._lasts = self._parser.should_keep_alive() and not unsent
             self._complete = True
 
     # -- between them
@@ -227,6 +230,7 @@ class Connection(asyncio.Protocol):
         if self._error is not None:
             raise self._error
         self.requests += 1
+        self._large = len(message) > _AT_ONCE
         self._asked, self._streamed, self._bodiless = True, streamed, bodiless
         self._complete = self._head_came = self._bounded = self._lasts = False
         self.status, self.reason, self.headers = 0, "", {}

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from pathlib import Path
+
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from kubewright import Client, ObjectMeta
 from kubewright.api import SystemClock
-from kubewright.client import Fence, NotLeading
+from kubewright.client import Fence, HttpRequest, NotLeading
+from kubewright.client.fence import PERMIT
 from kubewright.kinds import core_v1
 from tests.integration.client.conftest import Connect, Server
+from tests.integration.client.test_credentials import OnlyToken, plugin
 
 LARGE = "x" * 700_000
 """A body that no socket takes at once."""
@@ -77,3 +84,21 @@ async def test_a_throttled_write_does_not_come_again_when_it_is_too_late(server:
     with pytest.raises(NotLeading):
         await Client(transport).fenced(fence).create(config_map("a"))
     assert len(server.requests) == 1
+
+
+async def test_a_stream_that_may_not_come_again_leaves_its_connection_to_one_request_only(
+    server: Server, connect: Connect, tmp_path: Path
+) -> None:
+    server.handler = OnlyToken(server, "new")
+    transport = connect(replace(server.config, exec=plugin(tmp_path, "old", "new")))
+    fence = FewChecks(1)
+    before = PERMIT.set(fence.check)
+    try:
+        with pytest.raises(NotLeading):
+            async with transport.stream(HttpRequest("GET", "/")):
+                raise AssertionError("its second try was allowed")
+    finally:
+        PERMIT.reset(before)
+    paths = [f"/{number}" for number in range(4)]
+    answers = await asyncio.gather(*[transport.request(HttpRequest("POST", path)) for path in paths])
+    assert [json.loads(answer.body)["path"] for answer in answers] == [f"/prefix{path}" for path in paths]

@@ -13,10 +13,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
 import pytest
+from aiohttp import web
+from msgspec.structs import replace
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
 from kubewright.client.transport import UpgradeRefused, WebSocket
-from tests.integration.client.conftest import Connect
+from tests.integration.client.conftest import Connect, Server
+from tests.integration.client.test_credentials import Proxy, Socks
 
 REQUEST = HttpRequest("GET", "/exec")
 Speak = Callable[["Peer"], Awaitable[None]]
@@ -88,7 +91,7 @@ class Listening:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Listening]:
+async def endpoint() -> AsyncIterator[Listening]:
     made = Listening()
     listening = await asyncio.start_server(made.serve, "127.0.0.1", 0)
     host, port = listening.sockets[0].getsockname()
@@ -98,8 +101,8 @@ async def server() -> AsyncIterator[Listening]:
 
 
 @pytest.fixture
-def transport(server: Listening, connect: Connect) -> HttpsTransport:
-    return connect(server.config, request_timeout=5.0)
+def transport(endpoint: Listening, connect: Connect) -> HttpsTransport:
+    return connect(endpoint.config, request_timeout=5.0)
 
 
 async def until_closed(peer: Peer) -> None:
@@ -115,7 +118,7 @@ async def received(socket: WebSocket) -> list[bytes]:
     return messages
 
 
-async def test_much_both_ways_at_once_goes_through(server: Listening, transport: HttpsTransport) -> None:
+async def test_much_both_ways_at_once_goes_through(endpoint: Listening, transport: HttpsTransport) -> None:
     """Each side sends before it reads what the other one has sent, as an echo in a pod does."""
     part, times = bytes(range(256)) * 128, 1000
 
@@ -129,7 +132,7 @@ async def test_much_both_ways_at_once_goes_through(server: Listening, transport:
             if opcode == 2:
                 await peer.send(2, data)
 
-    server.speak = echo
+    endpoint.speak = echo
     async with asyncio.timeout(20), transport.websocket(REQUEST, ()) as socket:
 
         async def send() -> None:
@@ -143,7 +146,9 @@ async def test_much_both_ways_at_once_goes_through(server: Listening, transport:
         await sending
 
 
-async def test_messages_may_come_in_fragments_with_pings_between(server: Listening, transport: HttpsTransport) -> None:
+async def test_messages_may_come_in_fragments_with_pings_between(
+    endpoint: Listening, transport: HttpsTransport
+) -> None:
     async def speak(peer: Peer) -> None:
         await peer.send(2, b"a", fin=False)
         await peer.send(9, b"ping")
@@ -154,7 +159,7 @@ async def test_messages_may_come_in_fragments_with_pings_between(server: Listeni
         assert await peer.receive() == (10, b"ping")
         await peer.send(8, struct.pack("!H", 1000))
 
-    server.speak = speak
+    endpoint.speak = speak
     async with transport.websocket(REQUEST, ()) as socket:
         assert await received(socket) == [b"abc", "é".encode(), b""]
         with pytest.raises(TransportError, match="GET /exec: the connection is closed"):
@@ -173,14 +178,14 @@ async def test_messages_may_come_in_fragments_with_pings_between(server: Listeni
     ],
 )
 async def test_a_close_frame_ends_it_even_where_the_peer_leaves_the_connection_open(
-    server: Listening, transport: HttpsTransport, close: bytes, message: str | None
+    endpoint: Listening, transport: HttpsTransport, close: bytes, message: str | None
 ) -> None:
     async def speak(peer: Peer) -> None:
         await peer.send(2, b"last")
         await peer.send(8, close)
         await peer.reader.read()  # and does not hang up before the client does
 
-    server.speak = speak
+    endpoint.speak = speak
     async with asyncio.timeout(1), transport.websocket(REQUEST, ()) as socket:
         assert await socket.receive() == b"last"
         if message is None:
@@ -188,7 +193,7 @@ async def test_a_close_frame_ends_it_even_where_the_peer_leaves_the_connection_o
         else:
             with pytest.raises(TransportError, match=message):
                 await socket.receive()
-    await asyncio.wait_for(server.ended.wait(), 1)
+    await asyncio.wait_for(endpoint.ended.wait(), 1)
 
 
 @pytest.mark.parametrize(
@@ -201,27 +206,27 @@ async def test_a_close_frame_ends_it_even_where_the_peer_leaves_the_connection_o
     ],
 )
 async def test_what_is_no_websocket_is_an_error_at_once(
-    server: Listening, transport: HttpsTransport, frame: bytes
+    endpoint: Listening, transport: HttpsTransport, frame: bytes
 ) -> None:
     async def speak(peer: Peer) -> None:
         peer.writer.write(frame)
         await peer.reader.read()
 
-    server.speak = speak
+    endpoint.speak = speak
     async with asyncio.timeout(1), transport.websocket(REQUEST, ()) as socket:
         with pytest.raises(TransportError, match=r"^GET /exec: \w+"):
             await socket.receive()
-        assert not server.ended.is_set()
+        assert not endpoint.ended.is_set()
 
 
 @pytest.mark.parametrize("abort", [True, False])
-async def test_a_peer_that_disappears_is_noticed(server: Listening, transport: HttpsTransport, abort: bool) -> None:
+async def test_a_peer_that_disappears_is_noticed(endpoint: Listening, transport: HttpsTransport, abort: bool) -> None:
     async def speak(peer: Peer) -> None:
         await peer.send(2, b"first")
         if abort:
             peer.writer.transport.abort()
 
-    server.speak = speak
+    endpoint.speak = speak
     async with asyncio.timeout(1), transport.websocket(REQUEST, ()) as socket:
         assert await socket.receive() == b"first"
         with pytest.raises(TransportError, match="GET /exec: the connection was lost") as caught:
@@ -230,7 +235,7 @@ async def test_a_peer_that_disappears_is_noticed(server: Listening, transport: H
 
 
 async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
-    server: Listening, transport: HttpsTransport
+    endpoint: Listening, transport: HttpsTransport
 ) -> None:
     part = bytes(30_000)
     sent = 0
@@ -245,7 +250,7 @@ async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
         finally:
             hearing.cancel()
 
-    server.speak = flood
+    endpoint.speak = flood
     tracemalloc.start()
     try:
         async with asyncio.timeout(10), transport.websocket(REQUEST, ()) as socket:
@@ -259,17 +264,17 @@ async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
         assert tracemalloc.get_traced_memory()[1] < 16 * 1024 * 1024
     finally:
         tracemalloc.stop()
-    await asyncio.wait_for(server.ended.wait(), 1)
+    await asyncio.wait_for(endpoint.ended.wait(), 1)
 
 
 async def test_who_leaves_by_an_error_does_not_wait_for_a_farewell(
-    server: Listening, transport: HttpsTransport
+    endpoint: Listening, transport: HttpsTransport
 ) -> None:
     async def speak(peer: Peer) -> None:
         await peer.send(2, b"first")
         await asyncio.sleep(10)
 
-    server.speak = speak
+    endpoint.speak = speak
     begin = asyncio.get_running_loop().time()
     with suppress(ZeroDivisionError):
         async with transport.websocket(REQUEST, ()) as socket:
@@ -278,8 +283,8 @@ async def test_who_leaves_by_an_error_does_not_wait_for_a_farewell(
     assert asyncio.get_running_loop().time() - begin < 1
 
 
-async def test_closing_the_transport_ends_its_websockets(server: Listening, transport: HttpsTransport) -> None:
-    server.speak = until_closed
+async def test_closing_the_transport_ends_its_websockets(endpoint: Listening, transport: HttpsTransport) -> None:
+    endpoint.speak = until_closed
     async with asyncio.timeout(5), transport.websocket(REQUEST, ()) as socket:
         receiving = asyncio.create_task(socket.receive())
         await asyncio.sleep(0)
@@ -292,16 +297,16 @@ async def test_closing_the_transport_ends_its_websockets(server: Listening, tran
 
 
 @pytest.mark.parametrize("form", ["sized", "chunked", "until the end", "gzip"])
-async def test_a_refusal_may_have_any_form(server: Listening, transport: HttpsTransport, form: str) -> None:
+async def test_a_refusal_may_have_any_form(endpoint: Listening, transport: HttpsTransport, form: str) -> None:
     body = b'{"kind": "Status"}'
-    server.refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
+    endpoint.refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
     if form == "sized":
-        server.refusal += b"Content-Length: %d\r\n\r\n" % len(body) + body
+        endpoint.refusal += b"Content-Length: %d\r\n\r\n" % len(body) + body
     elif form == "gzip":
         small = gzip.compress(body)
-        server.refusal += b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(small) + small
+        endpoint.refusal += b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(small) + small
     else:
-        server.refusal += b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+        endpoint.refusal += b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
     async with asyncio.timeout(2):
         with pytest.raises(UpgradeRefused) as caught:
             async with transport.websocket(REQUEST, ()):
@@ -309,10 +314,49 @@ async def test_a_refusal_may_have_any_form(server: Listening, transport: HttpsTr
     assert (caught.value.response.status, caught.value.response.body) == (403, body)
 
 
-async def test_a_server_that_does_not_answer_is_given_up(server: Listening, connect: Connect) -> None:
-    server.refusal = b"HTTP/1.1 101 Switching Protocols\r\n"
-    transport = connect(server.config, request_timeout=0.1)
+async def test_a_server_that_does_not_answer_is_given_up(endpoint: Listening, connect: Connect) -> None:
+    endpoint.refusal = b"HTTP/1.1 101 Switching Protocols\r\n"
+    transport = connect(endpoint.config, request_timeout=0.1)
     with pytest.raises(TransportError, match="no answer in time"):
         async with transport.websocket(REQUEST, ()):
             raise AssertionError("it did not answer")
-    await asyncio.wait_for(server.ended.wait(), 1)
+    await asyncio.wait_for(endpoint.ended.wait(), 1)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "socks5"])
+async def test_a_websocket_goes_through_a_proxy(server: Server, connect: Connect, scheme: str) -> None:
+    port = int(server.config.server.split("/")[2].rpartition(":")[2])
+    proxy: Proxy | Socks = Socks(port) if scheme == "socks5" else Proxy()
+
+    async def echo(request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse(protocols=("v5",))
+        await socket.prepare(request)
+        async for message in socket:
+            await socket.send_bytes(message.data)
+        return socket
+
+    server.handler = echo
+    listening = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, ssl=server.tls if scheme == "https" else None)
+    url = f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    host = "kubernetes" if scheme == "socks5" else "127.0.0.1"
+    transport = connect(replace(server.config, server=f"https://{host}:{port}/prefix", proxy_url=url))
+    part = bytes(1_000_000)
+    async with asyncio.timeout(10), transport.websocket(REQUEST, ("v5",)) as socket:
+        assert socket.protocol == "v5"
+        for _ in range(4):
+            await socket.send(part)
+            assert await socket.receive() == part
+    assert len(proxy.asked) == 1
+    listening.close()
+
+
+async def test_over_plain_http_a_proxy_is_asked_for_the_whole_address(endpoint: Listening, connect: Connect) -> None:
+    endpoint.speak = until_closed
+    config = ClusterConfig(
+        server="http://api.example.com:8080/prefix", proxy_url=endpoint.config.server.replace("//", "//me:pw@")
+    )
+    async with asyncio.timeout(5), connect(config).websocket(HttpRequest("GET", "/x", (("a", "b"),)), ()):
+        (head,) = endpoint.heads
+    assert head.startswith("GET http://api.example.com:8080/prefix/x?a=b HTTP/1.1")
+    assert "host: api.example.com:8080" in head.lower()
+    assert "proxy-authorization: Basic bWU6cHc=" in head

@@ -31,9 +31,6 @@ class Wire:
     def abort(self) -> None:
         self.open = False
 
-    def get_write_buffer_size(self) -> int:
-        return 0
-
     def get_extra_info(self, _name: str) -> None:
         return None
 
