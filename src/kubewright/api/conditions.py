@@ -40,6 +40,10 @@ class Conditions:
         entry = self.get(type)
         return entry is not None and entry.status == "True"
 
+    def by_clock(self, clock: Clock) -> Conditions:
+        """The same conditions, for code that has the time from another clock."""
+        return Conditions(self._entries, generation=self._generation, clock=clock)
+
     def set(self, type: str, status: bool | str | None, *, reason: str, message: str = "") -> Condition:  # noqa: A002
         """Sets one condition. ``status``: True, False, None for Unknown, or the API's own word."""
         value = condition_status(status)

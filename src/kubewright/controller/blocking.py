@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -98,7 +99,7 @@ class BlockingContext(Generic[S_co]):
     @property
     def conditions(self) -> Conditions:
         """See `Context.conditions`."""
-        return self._ctx.conditions
+        return self._ctx.conditions.by_clock(_LoopsClock(self._ctx, self._talk))
 
     def now(self) -> datetime:
         return self._on_loop(self._ctx.now)
@@ -210,6 +211,26 @@ class BlockingContext(Generic[S_co]):
     def delete(self, obj: Resource) -> None:
         """See `Context.delete`."""
         self.wait(self._ctx.delete(obj))
+
+
+class _LoopsClock:
+    """A run's clock, asked by the event loop: not every clock can be asked by a thread."""
+
+    def __init__(self, ctx: Context[Any], talk: Conversation) -> None:
+        self._ctx = ctx
+        self._talk = talk
+
+    def now(self) -> datetime:
+        return self._asked(self._ctx.now)
+
+    def monotonic(self) -> float:
+        return self._asked(lambda: asyncio.get_running_loop().time())
+
+    def _asked(self, time: Callable[[], T]) -> T:
+        async def ask() -> T:
+            return time()
+
+        return self._talk.ask(ask())
 
 
 def in_threads(spec: ControllerSpec[R], threads: Threads) -> ControllerSpec[R]:

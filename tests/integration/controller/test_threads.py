@@ -103,7 +103,7 @@ def test_a_plain_function_reads_applies_and_writes_status_as_an_async_one_does()
             await asyncio.sleep(1)
             widget = await here.widget()
             assert widget.status.note == "3"
-            assert widget.status.conditions[0].status == "True"
+            assert [(each.type, each.status) for each in widget.status.conditions] == [("Ready", "True")]
             assert threads
             assert threading.get_ident() not in threads
             here.sent.clear()
