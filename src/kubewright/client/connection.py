@@ -79,6 +79,11 @@ class Connection(asyncio.Protocol):
         """Whether nothing of an answer has come."""
         return not self._head_came
 
+    def must_be_open(self) -> None:
+        """Raises what ended it, if anything has."""
+        if self._error is not None:
+            raise self._error
+
     def has_news(self) -> bool:
         """Whether something arrived that nobody asked for: on an idle connection that is its end.
 
@@ -227,8 +232,7 @@ class Connection(asyncio.Protocol):
     # -- between them
 
     def _start(self, message: bytes, *, streamed: bool, bodiless: bool) -> None:
-        if self._error is not None:
-            raise self._error
+        self.must_be_open()
         self.requests += 1
         self._large = len(message) > _AT_ONCE
         self._asked, self._streamed, self._bodiless = True, streamed, bodiless
@@ -260,8 +264,7 @@ class Connection(asyncio.Protocol):
 
     async def _news(self) -> None:
         """Waits for more of the answer; until its end where nobody reads it in parts."""
-        if self._error is not None:
-            raise self._error
+        self.must_be_open()
         waiter = self._waiter = self._loop.create_future()
         try:
             await waiter

@@ -39,6 +39,7 @@ class Dialer:
     async def connect(self, context: ssl.SSLContext | None) -> Connection:
         """Raises OSError, among them ``TimeoutError`` and ``ssl.SSLCertVerificationError``."""
         transport, connection = await self._connected(context, lambda: Connection(context))
+        connection.must_be_open()  # or nothing could be sent, and whoever waits for an answer would be in doubt
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # without which a request that nobody acknowledges waits 15 minutes
             opened = transport.get_extra_info("socket")
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED * 1000)
@@ -49,6 +50,9 @@ class Dialer:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_STREAM_LIMIT, loop=loop)
         transport, protocol = await self._connected(context, lambda: asyncio.StreamReaderProtocol(reader, loop=loop))
+        if reader.at_eof():
+            transport.abort()
+            raise BrokenConnectionError("the server disconnected")
         return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     async def _connected(self, context: ssl.SSLContext | None, make: Callable[[], _P]) -> tuple[asyncio.Transport, _P]:

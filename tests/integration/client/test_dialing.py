@@ -7,14 +7,17 @@ import gc
 import os
 import random
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
+from msgspec.structs import replace
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
 from kubewright.client.dialing import Dialer
 from tests.integration.client.conftest import Connect, Identity, Server, identity
+from tests.integration.client.test_credentials import Proxy
 
 POST = HttpRequest("POST", "/api", body=b"{}")
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -146,6 +149,38 @@ async def test_a_peer_that_hangs_up_is_said_to(peer: Silent, phase: str, upgrade
         assert not caught.value.may_be_applied
     await all_closed(peer, files)
     await transport.close()
+
+
+@pytest.mark.parametrize("tunnelled", [False, True])
+async def test_a_server_that_hangs_up_as_soon_as_tls_is_agreed_on_is_one_that_was_lost(
+    server: Server, connect: Connect, tunnelled: bool
+) -> None:
+    server.tls.maximum_version = ssl.TLSVersion.TLSv1_2  # in which the server has the last word
+    reported: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+
+    class HangUp(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            transport.close()
+
+    def hang_up() -> HangUp:
+        return HangUp()
+
+    listening = await asyncio.get_running_loop().create_server(hang_up, "127.0.0.1", 0, ssl=server.tls)
+    address = f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    config = replace(server.config, server=f"https://{address}")
+    proxy = Proxy()
+    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0) as tunnel:
+        if tunnelled:
+            config = replace(config, proxy_url=f"http://127.0.0.1:{tunnel.sockets[0].getsockname()[1]}")
+        transport = connect(config)
+        for upgrade in (False, True) * 10:
+            with pytest.raises(TransportError, match="(disconnected|reset|lost|speak)") as caught:
+                await ask(transport, upgrade=upgrade)
+            assert not caught.value.may_be_applied
+        await transport.close()
+    listening.close()
+    assert reported == []
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
