@@ -10,7 +10,7 @@ __all__ = ["add_figures"]
 _KOPF, _FLOOR = "Kopf", "bare loop"
 _STEADY = "the figure above as processor time, which bears other load on the machine"
 _RUN = "Python on one core: five timed steps, a fifth; the queue, decoding, snapshots, a tenth each; many small pieces"
-_WRITE = "aiohttp's client, nearly half; two runs, a fifth; the watch, a tenth"
+_WRITE = "two runs, half; the PATCH, a fifth, a third of that in the kernel; the watch, a sixth"
 
 
 def add_figures(report: Report, found: Measured, sizes: Sizes) -> None:
