@@ -54,9 +54,9 @@ async def _sampled(process: Process, cluster: ClusterStatus, samples: Samples, s
         told = await process.stdout.readline()
         if not told:
             raise RuntimeError(f"the operator ended with exit code {await process.wait()}")
-        pid = process.pid
+        pid, (tasks, blocks) = process.pid, map(int, told.split())
         samples.all.append(
-            Sample(passed, resident_megabytes(pid), int(told), descriptors(pid), resident_megabytes(cluster.pid))
+            Sample(passed, resident_megabytes(pid), blocks, tasks, descriptors(pid), resident_megabytes(cluster.pid))
         )
         if sys.stderr.isatty():
             print(

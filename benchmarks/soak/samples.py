@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import linear_regression, mean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,12 +15,16 @@ _WARM_UP = 300.0
 for a minute fills, and permissions are asked for a second time.
 """
 _GROWTH = 0.01
-"""What memory may grow by within all that counts, as a share: less can't be told from what an allocator does."""
+"""What the blocks in use may become more by within all that counts, as a share."""
+_SCATTER = 0.02
+"""The same for the memory that the process has of the system: less can't be told from how blocks lie scattered in it."""
 
 
 class Sample(NamedTuple):
     seconds: float
     megabytes: float
+    blocks: int
+    """In use, as Python counts them: what is remembered, wherever it lies."""
     tasks: int
     descriptors: int
     cluster_megabytes: float
@@ -36,21 +40,28 @@ class Samples:
         warm = min(_WARM_UP, self.all[-1].seconds / 4)
         return [each for each in self.all if each.seconds >= warm]
 
-    @property
-    def slope(self) -> float:
-        """Megabytes an hour."""
+    def slope(self, name: Literal["megabytes", "blocks"]) -> float:
+        """In an hour."""
         counted = self.counted
-        return linear_regression([each.seconds for each in counted], [each.megabytes for each in counted]).slope * 3600
+        return (
+            linear_regression([each.seconds for each in counted], [getattr(each, name) for each in counted]).slope
+            * 3600
+        )
+
+    def _share(self, name: Literal["megabytes", "blocks"]) -> float:
+        """Of what there is, so much came in all the time that counts."""
+        counted = self.counted
+        hours = (counted[-1].seconds - counted[0].seconds) / 3600
+        return self.slope(name) * hours / mean(getattr(each, name) for each in counted)
 
     @property
     def faults(self) -> list[str]:
         """What is not as it should be."""
-        counted = self.counted
         found = []
-        hours = (counted[-1].seconds - counted[0].seconds) / 3600
-        grown, most = self.slope * hours, _GROWTH * mean(each.megabytes for each in counted)
-        if grown > most:
-            found.append(f"memory grew by {grown:.1f} MB, more than the {most:.1f} that are noise")
+        if (grown := self._share("megabytes")) > _SCATTER:
+            found.append(f"memory grew by {grown:.1%}, more than the {_SCATTER:.0%} that are noise")
+        if (grown := self._share("blocks")) > _GROWTH:
+            found.append(f"blocks in use grew by {grown:.1%}, more than the {_GROWTH:.0%} that are noise")
         for name in ("tasks", "descriptors"):
             early, late = self._halves(name)
             if late > early + 1:
@@ -67,7 +78,8 @@ class Samples:
         first, last = counted[0], counted[-1]
         lines = [
             f"after {first.seconds:.0f} s of warming up",
-            f"memory: {first.megabytes:.1f} → {last.megabytes:.1f} MB, {self.slope:+.1f} MB an hour",
+            f"memory: {first.megabytes:.1f} → {last.megabytes:.1f} MB, {self.slope('megabytes'):+.1f} MB an hour",
+            f"blocks in use: {first.blocks:,} → {last.blocks:,}, {self.slope('blocks'):+,.0f} an hour",
         ]
         for name in ("tasks", "descriptors"):
             values = [getattr(each, name) for each in counted]
@@ -79,7 +91,8 @@ class Samples:
     def write(self, path: Path, *, steps: int) -> None:
         path.parent.mkdir(exist_ok=True)
         body = {
-            "megabytes_per_hour": self.slope,
+            "megabytes_per_hour": self.slope("megabytes"),
+            "blocks_per_hour": self.slope("blocks"),
             "faults": self.faults,
             "steps_of_churn": steps,
             "samples": [each._asdict() for each in self.all],

@@ -19,7 +19,8 @@ __all__ = ["EventRecorder", "EventType"]
 
 EventType: TypeAlias = Literal["Normal", "Warning"]
 
-_REMEMBERED = 4096
+_REMEMBERED = 1024
+"""Events of which another one would be counted: those that repeat do so soon."""
 _LONGEST_MESSAGE = 1024
 _CLUSTER_EVENTS = "default"
 """Where events about cluster-scoped objects go."""

@@ -15,7 +15,7 @@ __all__ = ["FOREGROUND", "ORPHAN", "Graph", "Node", "Owner"]
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 
-_REMEMBERED_ENDS = 10_000
+_REMEMBERED_ENDS = 1000
 
 
 class Owner(Struct, frozen=True):
