@@ -42,17 +42,16 @@ class Samples:
 
     def slope(self, name: Literal["megabytes", "blocks"]) -> float:
         """In an hour."""
-        counted = self.counted
-        return (
-            linear_regression([each.seconds for each in counted], [getattr(each, name) for each in counted]).slope
-            * 3600
-        )
+        return linear_regression([each.seconds for each in self.counted], self._values(name)).slope * 3600
 
     def _share(self, name: Literal["megabytes", "blocks"]) -> float:
         """Of what there is, so much came in all the time that counts."""
         counted = self.counted
         hours = (counted[-1].seconds - counted[0].seconds) / 3600
-        return self.slope(name) * hours / mean(getattr(each, name) for each in counted)
+        return self.slope(name) * hours / mean(self._values(name))
+
+    def _values(self, name: str) -> list[float]:
+        return [getattr(each, name) for each in self.counted]
 
     @property
     def faults(self) -> list[str]:
@@ -69,7 +68,7 @@ class Samples:
         return found
 
     def _halves(self, name: str) -> tuple[float, float]:
-        values = [getattr(each, name) for each in self.counted]
+        values = self._values(name)
         middle = len(values) // 2
         return mean(values[:middle]), mean(values[middle:])
 
@@ -82,9 +81,9 @@ class Samples:
             f"blocks in use: {first.blocks:,} → {last.blocks:,}, {self.slope('blocks'):+,.0f} an hour",
         ]
         for name in ("tasks", "descriptors"):
-            values = [getattr(each, name) for each in counted]
+            values = self._values(name)
             early, late = self._halves(name)
-            lines.append(f"{name}: {min(values)} to {max(values)}, on average {early:.1f}, then {late:.1f}")
+            lines.append(f"{name}: {min(values):.0f} to {max(values):.0f}, on average {early:.1f}, then {late:.1f}")
         lines.append(f"the embedded cluster: {first.cluster_megabytes:.1f} → {last.cluster_megabytes:.1f} MB")
         return "\n".join(lines)
 
