@@ -2,7 +2,8 @@
 
 Guarantees
     Whatever the core answers goes out as it is: status, headers, body. A stream's headers and each of its chunks leave
-    at once. A client that goes away ends the core's stream; so does stopping the front, with a clean end of the answer.
+    at once. A client that goes away ends the core's stream; so does stopping the front, with a clean end of a watch's
+    or log's answer. A list is then finished, or breaks off.
     Of a stream whose client does not read no more than a chunk is held, and its connection ends after a while.
 Assumptions
     The core may be cancelled at any await. Nobody is told apart: whoever has the cluster's token, or one that the core
@@ -17,7 +18,7 @@ import asyncio
 import errno
 import hmac
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
@@ -28,6 +29,7 @@ from kubewright.devcluster.bodies import LARGEST_BODY
 from kubewright.devcluster.documents import PUBLIC_PATHS
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.protobuf_objects import PROTOBUF, load_protobuf
+from kubewright.devcluster.routing import route
 from kubewright.devcluster.service_account_tokens import token_of
 from kubewright.devcluster.statuses import status_body
 from kubewright.telemetry import Log, null_log
@@ -170,7 +172,7 @@ class HttpsFront:
             await outgoing.prepare(incoming)
             incoming.writer.send_headers()  # otherwise they would wait for the first chunk
             try:
-                async with self._until_stopped():
+                async with self._until_stopped() if _is_endless(incoming) else nullcontext():
                     async for chunk in answer.chunks:
                         await self._send(incoming, outgoing, chunk)
             except TimeoutError:
@@ -213,6 +215,12 @@ class HttpsFront:
                 yield
             finally:
                 self._streams.discard(limit)
+
+
+def _is_endless(incoming: web.BaseRequest) -> bool:
+    """Whether an answer may end anywhere, as watches and logs may; of a list half would be taken for the whole."""
+    where = route(incoming.method, incoming.rel_url.path, tuple(incoming.rel_url.query.items()))
+    return where is not None and (where.verb == "watch" or where.subresource == "log")
 
 
 def _request(

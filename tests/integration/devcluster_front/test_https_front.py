@@ -184,13 +184,40 @@ async def test_stopping_ends_the_answer_cleanly_and_the_stream_with_it() -> None
     watch = Watch()
     front = HttpsFront(ScriptedCore(watch.answer), CREDENTIALS)
     await front.__aenter__()
-    async with session(front) as client, client.get("/watch") as response:
+    async with session(front) as client, client.get("/api/v1/pods?watch=true") as response:
         watch.events.put_nowait(b"one\n")
         assert await response.content.readline() == b"one\n"
         async with asyncio.timeout(5):
             await front.__aexit__(None, None, None)
             assert await response.content.read() == b""
     assert watch.ended.is_set()
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+async def test_stopping_never_ends_a_list_in_its_middle(in_time: bool) -> None:
+    go_on = asyncio.Event()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"half "
+        await go_on.wait()
+        yield b"and half"
+
+    async def listed(_request: HttpRequest) -> Answer:
+        return StreamingResponse(200, {}, chunks())
+
+    front = HttpsFront(ScriptedCore(listed), CREDENTIALS)
+    await front.__aenter__()
+    async with session(front) as client, client.get("/api/v1/pods") as response:
+        assert await response.content.read(5) == b"half "
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            group.create_task(front.__aexit__(None, None, None))
+            await asyncio.sleep(0)
+            if in_time:
+                go_on.set()
+                assert await response.content.read() == b"and half"
+            else:
+                with pytest.raises(aiohttp.ClientError):
+                    await response.content.read()
 
 
 async def test_many_watches_run_at_once() -> None:
