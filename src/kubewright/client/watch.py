@@ -43,7 +43,7 @@ class LineSplitter:
         if not end:
             self._rest.append(chunk)
             return b""
-        whole = b"".join([*self._rest, chunk[:end]]) if self._rest else chunk[:end]
+        whole = b"".join([*self._rest, memoryview(chunk)[:end]]) if self._rest else chunk[:end]
         self._rest = [chunk[end:]] if end < len(chunk) else []
         return whole
 
