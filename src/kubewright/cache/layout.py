@@ -125,8 +125,9 @@ class Layout:
         self._namespaces = namespaces
         self._known: list[Timeless] = []
         """The latest first."""
+        self._latest: Timeless | None = None
         self._at = self._uid_at = 0
-        """Where managedFields, and the UID, began in the last object: mostly they begin there in the next one, too."""
+        """What managedFields the last object had, where they began, and its UID: the next one mostly has them there, too."""
 
     def learn(self, managed: Timeless, finalizers: tuple[str, ...], marks: Marks) -> None:
         """What is to be said of objects with such managedFields and finalizers, unless they are being deleted."""
@@ -144,13 +145,13 @@ class Layout:
 
     def _entry(self, raw: bytes) -> Entry | None:
         at = self._at
-        if not raw.startswith(_MANAGED, at):
+        managed = self._latest
+        if managed is None or not managed.begins(raw, at):
             self._at = at = raw.find(_MANAGED)
-        for managed in self._known:
-            if managed.begins(raw, at):
-                break
-        else:
-            return None
+            managed = next((known for known in self._known if known.begins(raw, at)), None)
+            if managed is None:
+                return None
+            self._latest = managed
         end = at + managed.length
         head = raw[:at] + (b"}}" if raw[end] == _CLOSED else raw[end : raw.find(b'},"', end)] + b"}}")
         try:

@@ -72,7 +72,7 @@ class Page:
         while True:
             end = self._text.find(self._between, start + size, self._last) + 1 or self._last - 1
             try:
-                return end + 1, _items.decode(b"[%b]" % self._text[start:end])
+                return end + 1, _items.decode(b"".join((b"[", memoryview(self._text)[start:end], b"]")))
             except msgspec.DecodeError as error:
                 if end == self._last - 1:
                     raise DecodeError(f"not a list of objects: {error}") from error
