@@ -20,8 +20,10 @@ async def reach(host: str, port: int) -> socket.socket:
 
     asyncio does as much, and leaves a socket open where who asked is cancelled when it is there.
     """
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:  # without a thread: all of them may be busy with what users do in them
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     waiting = _in_turn([(each[0], each[4]) for each in found])
     if len(waiting) == 1:
         return await _opened(waiting[0])

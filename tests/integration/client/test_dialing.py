@@ -8,7 +8,9 @@ import os
 import random
 import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -143,7 +145,7 @@ async def test_a_peer_that_hangs_up_is_said_to(peer: Silent, phase: str, upgrade
     peer.hangs_up = True
     transport = transport_to(peer, phase, timeout=10)
     for _ in range(5):
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(5):
             with pytest.raises(TransportError, match=r": .*(disconnected|reset|refused|broken|closed)") as caught:
                 await ask(transport, upgrade=upgrade)
         assert not caught.value.may_be_applied
@@ -208,6 +210,22 @@ async def test_a_name_that_nobody_listens_at_refuses_in_few_words(
     assert not caught.value.may_be_applied
 
 
+async def test_an_address_needs_no_thread_to_be_reached(connect: Connect) -> None:
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    go_on = threading.Event()
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    busy = loop.run_in_executor(None, go_on.wait)
+    try:
+        async with asyncio.timeout(5):
+            assert (await connect(ClusterConfig(server=f"http://127.0.0.1:{port}")).request(POST)).status == 200
+    finally:
+        go_on.set()
+        await busy
+        server.close()
+
+
 def resolve(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     """The name api.example.com has these, and those that begin with 203. answer nothing."""
     loop = asyncio.get_running_loop()
@@ -247,7 +265,7 @@ async def test_addresses_that_are_dead_are_passed_over(
     port = server.sockets[0].getsockname()[1]
     transport = connect(ClusterConfig(server=f"http://api.example.com:{port}"))
     resolve(monkeypatch, *addresses)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(5):
         assert (await transport.request(POST)).status == 200
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("connecting to")]
     server.close()

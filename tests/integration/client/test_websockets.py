@@ -186,14 +186,14 @@ async def test_a_close_frame_ends_it_even_where_the_peer_leaves_the_connection_o
         await peer.reader.read()  # and does not hang up before the client does
 
     endpoint.speak = speak
-    async with asyncio.timeout(1), transport.websocket(REQUEST, ()) as socket:
+    async with asyncio.timeout(5), transport.websocket(REQUEST, ()) as socket:
         assert await socket.receive() == b"last"
         if message is None:
             assert await socket.receive() is None
         else:
             with pytest.raises(TransportError, match=message):
                 await socket.receive()
-    await asyncio.wait_for(endpoint.ended.wait(), 1)
+    await asyncio.wait_for(endpoint.ended.wait(), 5)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ async def test_what_is_no_websocket_is_an_error_at_once(
         await peer.reader.read()
 
     endpoint.speak = speak
-    async with asyncio.timeout(1), transport.websocket(REQUEST, ()) as socket:
+    async with asyncio.timeout(5), transport.websocket(REQUEST, ()) as socket:
         with pytest.raises(TransportError, match=r"^GET /exec: \w+"):
             await socket.receive()
         assert not endpoint.ended.is_set()
@@ -227,7 +227,7 @@ async def test_a_peer_that_disappears_is_noticed(endpoint: Listening, transport:
             peer.writer.transport.abort()
 
     endpoint.speak = speak
-    async with asyncio.timeout(1), transport.websocket(REQUEST, ()) as socket:
+    async with asyncio.timeout(5), transport.websocket(REQUEST, ()) as socket:
         assert await socket.receive() == b"first"
         with pytest.raises(TransportError, match="GET /exec: the connection was lost") as caught:
             await socket.receive()
@@ -260,11 +260,11 @@ async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
                 before = sent
                 await asyncio.sleep(0.05)
             left = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - left < 1
+        assert asyncio.get_running_loop().time() - left < 1.5
         assert tracemalloc.get_traced_memory()[1] < 16 * 1024 * 1024
     finally:
         tracemalloc.stop()
-    await asyncio.wait_for(endpoint.ended.wait(), 1)
+    await asyncio.wait_for(endpoint.ended.wait(), 5)
 
 
 async def test_who_leaves_by_an_error_does_not_wait_for_a_farewell(
@@ -280,7 +280,7 @@ async def test_who_leaves_by_an_error_does_not_wait_for_a_farewell(
         async with transport.websocket(REQUEST, ()) as socket:
             await socket.receive()
             raise ZeroDivisionError
-    assert asyncio.get_running_loop().time() - begin < 1
+    assert asyncio.get_running_loop().time() - begin < 1.5
 
 
 async def test_closing_the_transport_ends_its_websockets(endpoint: Listening, transport: HttpsTransport) -> None:
@@ -320,7 +320,7 @@ async def test_a_server_that_does_not_answer_is_given_up(endpoint: Listening, co
     with pytest.raises(TransportError, match="no answer in time"):
         async with transport.websocket(REQUEST, ()):
             raise AssertionError("it did not answer")
-    await asyncio.wait_for(endpoint.ended.wait(), 1)
+    await asyncio.wait_for(endpoint.ended.wait(), 5)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https", "socks5"])
