@@ -27,14 +27,16 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def holds(live: JSON, wanted: JSON, shape: Shape, equal: _Equal, field: str = "") -> bool:
-    """Whether ``live`` has all that ``wanted`` says; in keyed lists and sets there may be more.
+    """Whether ``live``, in which all that ``wanted`` names is owned, has all that it says; in keyed lists and sets may be more.
 
     ``equal`` compares single values and units, and is told which ``field`` they are of.
     """
     if isinstance(live, dict) and isinstance(wanted, dict) and shape.map_type != "atomic":
         for key, value in wanted.items():
             if key not in live:
-                return False
+                if value:
+                    return False
+                continue  # what is owned and not there, a server left out as it does False, 0, "", [] and {}
             known = live[key]
             if type(known) is str and type(value) is str and known == value:
                 continue  # most of an object

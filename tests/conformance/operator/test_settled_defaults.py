@@ -9,8 +9,9 @@ import pytest
 
 from kubewright import Context, Operator, Resource
 from kubewright.api import convert, to_dict
+from kubewright.client import MergePatch
 from kubewright.kinds import apps_v1, batch_v1, core_v1, discovery_v1, networking_v1, rbac_v1
-from tests.conformance.clients.servers import Server
+from tests.conformance.clients.servers import Server, eventually
 from tests.conformance.operator.working import Gadget, World, try_out
 
 pytestmark = pytest.mark.servers("embedded", "1.36")  # 1.20 is not the truth about server-side apply
@@ -71,10 +72,34 @@ def children() -> list[Resource]:
     ]
 
 
+def with_zeros() -> list[Resource]:
+    """With much that a server does not keep."""
+    container = {"name": "main", "image": "nginx:1", "command": [], "stdin": False, "env": [{"name": "A", "value": ""}]}
+    mounts = [{"name": "tmp", "mountPath": "/tmp", "readOnly": False, "subPath": ""}]
+    made = {
+        "hostNetwork": False,
+        "nodeName": "",
+        "nodeSelector": {},
+        "tolerations": [],
+        "containers": [{**container, "volumeMounts": mounts}],
+        "volumes": [{"name": "tmp", "emptyDir": {}}],
+    }
+    labels = {"app": "g"}
+    spec = {"replicas": 0, "serviceName": "", "minReadySeconds": 0, "selector": {"matchLabels": labels}}
+    template = {"metadata": {"labels": labels, "annotations": {}}, "spec": made}
+    ports = [{"port": 80, "name": ""}]
+    return [
+        convert({"metadata": {"name": "g", "labels": {}}, "spec": {**spec, "template": template}}, apps_v1.StatefulSet),
+        convert(
+            {"metadata": {"name": "g"}, "spec": {"ports": ports, "publishNotReadyAddresses": False}}, core_v1.Service
+        ),
+    ]
+
+
 def new_operator(made: Sequence[Resource]) -> Operator:
     operator = Operator("gadgets")
 
-    @operator.controller(Gadget, owns=[type(child) for child in children()])
+    @operator.controller(Gadget, owns=[core_v1.Service, *(type(child) for child in children())])
     async def reconcile(gadget: Gadget, ctx: Context) -> None:
         for child in made:
             child.metadata.owner_references = None
@@ -93,6 +118,32 @@ def test_a_restart_over_what_servers_complete_writes_nothing(server: Server, nam
         async with here.at_work(new_operator(children())) as work:
             await work.quiet()
             assert work.writes == []
+
+    try_out(server, namespace, test)
+
+
+def test_a_restart_writes_nothing_of_what_servers_leave_out_and_sets_right_who_puts_something_there(
+    server: Server, namespace: str
+) -> None:
+    async def test(here: World) -> None:
+        async def is_right() -> bool:
+            found = await here.client.get(apps_v1.StatefulSet, "g", namespace=namespace)
+            pods = found.spec.template.spec
+            return pods is not None and not pods.host_network and not pods.node_name and not pods.tolerations
+
+        await here.create()
+        async with here.at_work(new_operator(with_zeros())) as work:
+            await here.until(lambda gadget: gadget.status.seen == 1)
+            await work.quiet()
+        async with here.at_work(new_operator(with_zeros())) as work:
+            await work.quiet()
+            assert work.writes == []
+        for change in ({"hostNetwork": True}, {"nodeName": "n"}, {"tolerations": [{"operator": "Exists"}]}):
+            patch = MergePatch({"spec": {"template": {"spec": change}}})
+            await here.client.patch(apps_v1.StatefulSet, "g", patch, namespace=namespace)
+            assert not await is_right()
+            async with here.at_work(new_operator(with_zeros())):
+                await eventually(is_right)
 
     try_out(server, namespace, test)
 

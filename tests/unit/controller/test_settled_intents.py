@@ -174,6 +174,19 @@ def test_nothing_is_settled_before_anything_was_learnt_and_then_all_objects_of_t
     assert applied.is_settled(intent(SPEC), found)
 
 
+ZEROS: dict[str, Any] = {"off": False, "none": 0, "text": "", "list": [], "map": {}}
+
+
+def test_what_is_owned_and_not_there_was_left_out_by_the_server_as_it_does_with_zeros() -> None:
+    wanted = intent(edited(**ZEROS))
+    found = entry(whole(LIVE, owned=wanted.body["spec"]))
+    assert learnt().is_settled(wanted, found)
+    assert not learnt().is_settled(intent(edited(**ZEROS, on=True)), found)
+    assert not learnt().is_settled(wanted, entry(whole(LIVE, owned=SPEC)))  # somebody else took them out
+    there = {**LIVE, "off": True}
+    assert not learnt().is_settled(wanted, entry(whole(there, owned=wanted.body["spec"])))
+
+
 def test_the_servers_way_to_write_a_value_is_remembered_from_its_answer() -> None:
     applied = learnt()
     wanted = intent(edited(cpu="1000m"))
