@@ -67,9 +67,13 @@ class View:
             row = rows.get(entry.namespace)
             if row is None:
                 row = rows[entry.namespace] = {}
-            name = entry.name
-            before.append(row.get(name))
-            row[name] = entry
+            known = len(row)
+            old = row.setdefault(entry.name, entry)
+            if len(row) > known:
+                before.append(None)
+            else:
+                before.append(old)
+                row[entry.name] = entry
         self._count += before.count(None)
         self.bytes += sum([len(entry.text) for entry in entries]) - sum([len(old.text) for old in before if old])
         for index in self._indexes.values():
