@@ -95,8 +95,8 @@ class HttpsTransport:
                 always.append(("proxy-authorization", proxy.authorization))
         always += [(name, value) for name, values in config.impersonate.items() for value in values]
         self._acting_as = always[1:]
-        always.append(("accept-encoding", "identity" if config.disable_compression else "gzip"))
         self._always = _lines(always)
+        self._compression = _lines([("accept-encoding", "identity" if config.disable_compression else "gzip")])
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         credential, renewals = await self._authentication.credential(), self._renewals
@@ -244,10 +244,11 @@ class HttpsTransport:
     def _message(self, request: HttpRequest, credential: Credential) -> bytes:
         """The request as it is sent. Raises ValueError where a header would be more than one."""
         body = request.body
-        head = f"{request.method} {self._target(request)} HTTP/1.1\r\n{self._always}" + "".join(
+        always = self._always if "accept-encoding" in request.headers else self._always + self._compression
+        head = f"{request.method} {self._target(request)} HTTP/1.1\r\n{always}" + "".join(
             [f"{name}: {value}\r\n" for name, value in request.headers.items()]
         )
-        lines = 1 + self._always.count("\n") + len(request.headers)
+        lines = 1 + always.count("\n") + len(request.headers)
         if credential.authorization is not None:
             head += f"authorization: {credential.authorization}\r\n"
             lines += 1

@@ -176,6 +176,13 @@ async def test_a_header_can_not_bring_another_one(raw: Raw, transport: HttpsTran
     assert raw.heads == []
 
 
+async def test_a_request_says_itself_how_its_answer_may_be_compressed(raw: Raw, transport: HttpsTransport) -> None:
+    raw.answers = [sized(b"")] * 2
+    await transport.request(GET)
+    await transport.request(HttpRequest("GET", "/api", headers={"accept-encoding": "identity"}))
+    assert [re.findall(r"accept-encoding: (.*)\r", head) for head in raw.heads] == [["gzip"], ["identity"]]
+
+
 async def test_a_body_has_its_length_and_nothing_else_has_one(raw: Raw, transport: HttpsTransport) -> None:
     raw.answers = [sized(b"")] * 4
     for method, body in (("POST", b"{}"), ("POST", b""), ("GET", b""), ("DELETE", b"")):
