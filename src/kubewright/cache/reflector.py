@@ -29,7 +29,7 @@ from kubewright.api import (
 )
 from kubewright.api.cancellation import being_cancelled
 from kubewright.cache.liveness import Liveness
-from kubewright.cache.page import Page
+from kubewright.cache.pages import pages
 from kubewright.cache.parsing import EntryParser
 from kubewright.cache.plan import Outcome, Plan, next_plan
 from kubewright.cache.sink import Sink
@@ -37,6 +37,7 @@ from kubewright.cache.state import Phase
 from kubewright.cache.store import Incoming
 from kubewright.cache.streaming_lists import StreamingLists
 from kubewright.cache.versions import read_bookmark, version_number
+from kubewright.client.requests import Query
 from kubewright.client.rest import RestClient
 from kubewright.client.transport import TransportError
 from kubewright.client.watch import WatchEvent
@@ -190,22 +191,19 @@ class Reflector:
             incoming, version = await self._pages(self._selection)
         await self._replace(incoming, version)
 
-    async def _pages(self, query: list[tuple[str, str]]) -> tuple[Incoming, int]:
+    async def _pages(self, query: Query) -> tuple[Incoming, int]:
         incoming = self._sink.begin_list()
         self.unreadable = 0
-        token: str | None = None
-        while True:
-            page = query if token is None else [*query, ("continue", token)]
-            answer = await self._rest.list(
-                self._info, namespace=self._namespace, query=page, accept=self._parser.projection.of_list
-            )
-            listed = Page(answer)
-            for items in listed:
-                incoming.add_all(self._parser.parse_readable(items, self._leave_out))
-                await asyncio.sleep(0)
-            token = listed.meta.continue_
-            if not token:
-                return incoming, version_number(listed.meta.resource_version)
+        async with aclosing(pages(self._fetch, query)) as listed:
+            async for page in listed:
+                for items in page:
+                    incoming.add_all(self._parser.parse_readable(items, self._leave_out))
+                    await asyncio.sleep(0)
+        return incoming, version_number(page.meta.resource_version)
+
+    async def _fetch(self, query: Query) -> bytes:
+        of_list = self._parser.projection.of_list
+        return await self._rest.list(self._info, namespace=self._namespace, query=query, accept=of_list)
 
     def _leave_out(self, error: DecodeError) -> None:
         """One object must not hide all others."""
