@@ -55,7 +55,8 @@ class Connection(asyncio.Protocol):
         """The socket, once it is connected, to go on with as something else."""
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter: asyncio.Future[bool] | None = None
+        """Its result: whether there is more of the answer, and no error."""
         self._error: Exception | None = None
         self._asked = self._streamed = self._bodiless = False
         self._head_came = self._bounded = self._complete = self._lasts = False
@@ -82,7 +83,7 @@ class Connection(asyncio.Protocol):
     def must_be_open(self) -> None:
         """Raises what ended it, if anything has."""
         if self._error is not None:
-            raise self._error
+            raise _anew(self._error)
 
     def has_news(self) -> bool:
         """Whether something arrived that nobody asked for: on an idle connection that is its end.
@@ -151,6 +152,8 @@ class Connection(asyncio.Protocol):
         self._connected = True
 
     def data_received(self, data: bytes) -> None:
+        if self._error is not None:
+            return
         if not self._asked or self._complete:
             self._fail(BrokenConnectionError("the server sent what nobody asked for"))
             return
@@ -175,7 +178,8 @@ class Connection(asyncio.Protocol):
         self.connection_lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._asked and self._head_came and not self._bounded and not self._complete and exc is None:
+        until_now = self._asked and self._head_came and not self._bounded and not self._complete
+        if until_now and exc is None and self._error is None:
             self.on_message_complete()  # its end is the connection's
             self._wake()
         if isinstance(exc, ssl.SSLError):
@@ -259,7 +263,7 @@ class Connection(asyncio.Protocol):
                 inflating.end()
         except zlib.error as error:
             self._fail(BrokenConnectionError(f"the answer can't be read: {error}"))
-            raise cast("Exception", self._error) from error
+            raise _anew(cast("Exception", self._error)) from error
         return inflated
 
     async def _news(self) -> None:
@@ -267,7 +271,8 @@ class Connection(asyncio.Protocol):
         self.must_be_open()
         waiter = self._waiter = self._loop.create_future()
         try:
-            await waiter
+            if not await waiter:
+                self.must_be_open()
         except asyncio.CancelledError:
             self.abort()
             raise
@@ -276,13 +281,14 @@ class Connection(asyncio.Protocol):
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+            self._waiter.set_result(True)
 
     def _fail(self, error: Exception) -> None:
         if self._error is None:
-            self._error = error
+            self._error = error.with_traceback(None)
+            del self._parser  # which knows this connection: neither would go before all garbage is looked for
             if self._waiter is not None and not self._waiter.done():
-                self._waiter.set_exception(error)
+                self._waiter.set_result(False)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -310,3 +316,8 @@ class Connection(asyncio.Protocol):
             self._fail(TimeoutError())
         else:
             self._timer = self._loop.call_at(self._expires, self._ring)
+
+
+def _anew(error: Exception) -> Exception:
+    """One that knows nothing of who raised it: of this connection, that is, which keeps the original."""
+    return type(error)(*error.args)

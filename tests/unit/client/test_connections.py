@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
+import weakref
+from collections.abc import Callable, Coroutine
 from typing import cast
 
 import pytest
@@ -30,6 +33,7 @@ class Wire:
 
     def abort(self) -> None:
         self.open = False
+        self.__dict__.pop("connection", None)  # as asyncio's forget their protocol
 
     def get_extra_info(self, _name: str) -> None:
         return None
@@ -165,3 +169,38 @@ def test_who_is_cancelled_leaves_a_closed_connection() -> None:
             await connection.whole(b"", timeout=60)
 
     run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("end", ["idle", "answered no more", "timed out", "cancelled", "lost"])
+def test_a_connection_goes_with_its_end_and_not_when_garbage_is_looked_for(end: str) -> None:
+    """Each holds a quarter of a megabyte with TLS, and a process that runs for long looks for garbage seldom."""
+
+    async def main() -> weakref.ref[Connection]:
+        connection = await Dial(delay=0.0 if end == "idle" else None).connect(None)
+        if end == "idle":
+            await connection.whole(b"", timeout=60)
+            connection.abort()
+        else:
+            asked = asyncio.create_task(connection.whole(b"", timeout=60))
+            await asyncio.sleep(1)
+            if end == "answered no more":
+                connection.data_received(b"SSH-2.0\r\n")
+            elif end == "cancelled":
+                asked.cancel()
+            elif end == "lost":
+                connection.connection_lost(ConnectionResetError(104, "reset"))
+            await asyncio.wait([asked])
+            assert asked.cancelled() or asked.exception() is not None
+        return weakref.ref(connection)
+
+    gc.disable()
+    try:
+        run_in_virtual_time(lambda: forgotten(main))
+    finally:
+        gc.enable()
+
+
+async def forgotten(main: Callable[[], Coroutine[None, None, weakref.ref[Connection]]]) -> None:
+    left = await main()
+    await asyncio.sleep(0)
+    assert left() is None
