@@ -30,7 +30,7 @@ class BrokenConnectionError(OSError):
     """The connection ended, or what came is not HTTP."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """Carries a request, then its answer: `begin`, and `chunk` until it is empty; or `whole`, which does both.
 
     Guarantees
@@ -39,7 +39,8 @@ class Connection(asyncio.Protocol):
         `BrokenConnectionError`; ``TimeoutError`` where the server was silent for too long. Both leave it closed.
     """
 
-    def __init__(self, context: ssl.SSLContext | None) -> None:
+    def __init__(self, context: ssl.SSLContext | None, buffer: memoryview) -> None:
+        """``buffer`` is where what comes is put for a moment: all connections of one event loop may have the same."""
         self.context = context
         """What it was made with: another context is another identity, or another opinion of whom to trust."""
         self.kept = False
@@ -54,6 +55,7 @@ class Connection(asyncio.Protocol):
         self.transport: asyncio.Transport
         """The socket, once it is connected, to go on with as something else."""
         self._loop = asyncio.get_running_loop()
+        self._buffer = buffer
         self._parser = httptools.HttpResponseParser(self)
         self._waiter: asyncio.Future[bool] | None = None
         """Its result: whether there is more of the answer, and no error."""
@@ -145,13 +147,20 @@ class Connection(asyncio.Protocol):
         """Drops it, without waiting for the peer's farewell."""
         self._fail(BrokenConnectionError("the connection was closed"))
 
-    # -- asyncio.Protocol
+    # -- asyncio.BufferedProtocol: a buffer for each reading costs more than all that is done with what was read
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._connected = True
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, _sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(self._buffer[:nbytes])
+
+    def data_received(self, data: bytes | memoryview) -> None:
+        """Takes what has come, of which nothing is kept."""
         if self._error is not None:
             return
         if not self._asked or self._complete:
@@ -169,7 +178,7 @@ class Connection(asyncio.Protocol):
             self._fail(BrokenConnectionError("the answer can't be read: its headers do not end"))
         if self._complete or (self._streamed and self._head_came):
             self._wake()
-        if self._streamed and self._unread > _UNREAD and not self._paused and not self._complete:
+        if self._connected and self._streamed and self._unread > _UNREAD and not (self._paused or self._complete):
             self._paused = True
             self.transport.pause_reading()
 
@@ -250,7 +259,7 @@ class Connection(asyncio.Protocol):
         data = parts[0] if len(parts) == 1 else b"".join(parts)
         self._parts = []
         self._unread = 0
-        if self._paused:
+        if self._paused and self._connected:
             self._paused = False
             self.transport.resume_reading()
         return data
@@ -286,15 +295,17 @@ class Connection(asyncio.Protocol):
     def _fail(self, error: Exception) -> None:
         if self._error is None:
             self._error = error.with_traceback(None)
-            del self._parser  # which knows this connection: neither would go before all garbage is looked for
+            del self._parser  # which knows this connection: neither would go before garbage is looked for
             if self._waiter is not None and not self._waiter.done():
                 self._waiter.set_result(False)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._connected:  # what is tunnelled may end before
+            self._connected = False
             with suppress(RuntimeError):  # the loop is closed
                 self.transport.abort()
+            del self.transport  # which may know this connection for ever, as may the parser
 
     def _expire_in(self, seconds: float | None) -> None:
         """One timer serves many requests: it is set anew when it rings too early."""

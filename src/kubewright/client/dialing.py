@@ -15,7 +15,8 @@ from kubewright.client.reaching import reach
 
 __all__ = ["Dialer"]
 
-_P = TypeVar("_P", bound=asyncio.Protocol)
+_P = TypeVar("_P", bound=asyncio.BaseProtocol)
+_RECEIVED_AT_ONCE = 256 * 1024
 _STREAM_LIMIT = 1024 * 1024
 _UNACKNOWLEDGED = 60
 """Seconds."""
@@ -35,10 +36,11 @@ class Dialer:
         self._proxy = proxy
         self._server_name = server_name
         self._timeout = timeout
+        self._buffer = memoryview(bytearray(_RECEIVED_AT_ONCE))
 
     async def connect(self, context: ssl.SSLContext | None) -> Connection:
         """Raises OSError, among them ``TimeoutError`` and ``ssl.SSLCertVerificationError``."""
-        transport, connection = await self._connected(context, lambda: Connection(context))
+        transport, connection = await self._connected(context, lambda: Connection(context, self._buffer))
         connection.must_be_open()  # or nothing could be sent, and whoever waits for an answer would be in doubt
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # without which a request that nobody acknowledges waits 15 minutes
             opened = transport.get_extra_info("socket")
@@ -71,7 +73,9 @@ class Dialer:
     ) -> tuple[asyncio.Transport, _P]:
         """https://www.rfc-editor.org/rfc/rfc9110#name-connect"""
         secure = _for_proxy(proxy, context)
-        outer, tunnel = await _dial(proxy.host, proxy.port, secure, proxy.host, lambda: Connection(secure))
+        outer, tunnel = await _dial(
+            proxy.host, proxy.port, secure, proxy.host, lambda: Connection(secure, self._buffer)
+        )
         try:
             target = f"[{self._host}]:{self._port}" if ":" in self._host else f"{self._host}:{self._port}"
             lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]

@@ -61,7 +61,7 @@ def _in_turn(addresses: Sequence[_Address]) -> list[_Address]:
 
 async def _opened(address: _Address) -> socket.socket:
     family, where = address
-    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         opened.setblocking(False)
         await asyncio.get_running_loop().sock_connect(opened, where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 
 import pytest
@@ -328,3 +329,23 @@ async def test_many_streams_do_not_keep_requests_from_going_out(server: Server, 
         assert await get(transport)
         for task in tasks:
             task.cancel()
+
+
+async def test_connections_that_ended_are_freed_at_once(server: Server, connect: Connect) -> None:
+    transport = connect(server.config)
+
+    def held() -> int:
+        return sum(type(each).__name__ == "Connection" for each in gc.get_objects())
+
+    gc.collect()
+    gc.disable()  # what is left to it waits for long in a process that holds much
+    try:
+        before = held()
+        for _ in range(5):
+            await get(transport)
+            server.cut_off_unseen()
+            for _ in range(10):
+                await asyncio.sleep(0)
+        assert held() <= before + 1
+    finally:
+        gc.enable()

@@ -48,7 +48,7 @@ class Dial:
 
     async def connect(self, context: ssl.SSLContext | None) -> Connection:
         wire = Wire(self.delay)
-        wire.connection = Connection(context)
+        wire.connection = Connection(context, memoryview(bytearray(1)))
         wire.connection.connection_made(cast("asyncio.Transport", wire))
         self.wires.append(wire)
         return wire.connection
