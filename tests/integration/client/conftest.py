@@ -155,3 +155,9 @@ async def connect() -> AsyncIterator[Callable[..., HttpsTransport]]:
 
 
 Connect = Callable[..., HttpsTransport]
+
+
+def sized(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    """An answer as it is sent, whose length is said."""
+    lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", ""]
+    return "\r\n".join(lines).encode() + body

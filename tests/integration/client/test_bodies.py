@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
-from tests.integration.client.conftest import Connect
+from tests.integration.client.conftest import Connect, sized
 
 GET = HttpRequest("GET", "/api")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -59,11 +59,6 @@ async def server() -> AsyncIterator[Listening]:
 @pytest.fixture
 def transport(server: Listening, connect: Connect) -> HttpsTransport:
     return connect(server.config, request_timeout=20.0)
-
-
-def sized(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", ""]
-    return "\r\n".join(lines).encode() + body
 
 
 def compressed(body: bytes) -> bytes:

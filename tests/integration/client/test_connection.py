@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
-from tests.integration.client.conftest import Connect
+from tests.integration.client.conftest import Connect, sized
 
 GET = HttpRequest("GET", "/api")
 
@@ -63,11 +63,6 @@ async def raw() -> AsyncIterator[Raw]:
 @pytest.fixture
 def transport(raw: Raw, connect: Connect) -> HttpsTransport:
     return connect(ClusterConfig(server=raw.address))
-
-
-def sized(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", ""]
-    return "\r\n".join(lines).encode() + body
 
 
 def chunked(*chunks: bytes) -> bytes:

@@ -6,13 +6,13 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
 from kubewright.devcluster.api_server import ApiServer
+from tests.clocks import SetClock
 
 DATABASES = "/apis/apps.example.com/v1alpha1/namespaces/default/databases"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -22,22 +22,6 @@ CONTENT_TYPES = {
     "strategic": "application/strategic-merge-patch+json",
     "apply": "application/apply-patch+yaml",
 }
-
-
-class StillClock:
-    """A clock that moves when told to."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time.timestamp()
-
-    def pass_(self, seconds: float) -> None:
-        self.time += timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -60,7 +44,7 @@ class Reply:
 class Api:
     """Requests to one server; watches are read through `watch`."""
 
-    def __init__(self, server: ApiServer, clock: StillClock) -> None:
+    def __init__(self, server: ApiServer, clock: SetClock) -> None:
         self.server = server
         self.clock = clock
 
@@ -125,12 +109,12 @@ class Api:
 
 
 @pytest.fixture
-def clock() -> StillClock:
-    return StillClock()
+def clock() -> SetClock:
+    return SetClock()
 
 
 @pytest.fixture
-def make_server(clock: StillClock) -> Callable[..., Api]:
+def make_server(clock: SetClock) -> Callable[..., Api]:
     def make(**options: Any) -> Api:
         return Api(ApiServer(clock=clock, rng=random.Random(1), **options), clock)
 

@@ -119,7 +119,7 @@ def test_a_config_map_is(api: Any) -> None:
 def test_a_write_that_changes_nothing_keeps_the_resource_version(databases: Any, samples: Any) -> None:
     written = databases.post(samples.databases, samples.database("a")).body
     path = f"{samples.databases}/a"
-    databases.clock.pass_(100)
+    databases.clock.move(100)
     assert databases.put(path, written).body == written
     assert databases.patch(path, {"spec": {"replicas": 1}}).body == written
     assert databases.patch(path, [], "json").body == written
@@ -199,7 +199,7 @@ def test_applying_creates_then_changes_nothing_then_conflicts(databases: Any, sa
     path = f"{samples.databases}/a"
     first = databases.patch(path, samples.database("a"), "apply", fieldManager="one")
     assert first.status == 201
-    databases.clock.pass_(100)
+    databases.clock.move(100)
     again = databases.patch(path, samples.database("a"), "apply", fieldManager="one")
     assert (again.status, again.body) == (200, first.body)
     refused = databases.patch(path, samples.database("a", engine="mysql"), "apply", fieldManager="two")

@@ -26,10 +26,10 @@ def test_a_token_says_when_it_expires_and_is_no_good_from_then_on(api: Any) -> N
     assert reply.body["status"]["expirationTimestamp"] == "2026-01-01T00:10:00Z"
     assert (reply.body["metadata"]["name"], reply.body["metadata"]["namespace"]) == ("robot", "default")
     issued = reply.body["status"]["token"]
-    api.clock.pass_(599)
+    api.clock.move(599)
     assert reviewed(api, issued)["user"]["username"] == "system:serviceaccount:default:robot"
     assert api.server.knows(issued)
-    api.clock.pass_(1)
+    api.clock.move(1)
     assert reviewed(api, issued)["error"] == "[invalid bearer token, Token has expired]"
     assert not api.server.knows(issued)
 

@@ -96,7 +96,7 @@ async def test_a_restarted_server_is_ahead_of_the_revisions_it_gave_before(make_
     for name in "abc":
         first.post(CONFIG_MAPS, config_map(name))
     version = first.get(CONFIG_MAPS).version
-    first.clock.pass_(1)
+    first.clock.move(1)
     second = make_server()
     assert int(second.get(CONFIG_MAPS).version) > int(version)
     ((type_, status),) = await second.events(CONFIG_MAPS, 1, resourceVersion=version)
