@@ -1,16 +1,28 @@
-"""`being_cancelled`: whether a cancellation means us."""
+"""`ends_us`: what is no mere failure."""
 
 from __future__ import annotations
 
 import asyncio
 
-__all__ = ["being_cancelled"]
+__all__ = ["ends_us"]
 
 
-def being_cancelled() -> bool:
-    """Whether the running task is to end; else a `CancelledError` comes from what it waits for, and is just a failure.
+def ends_us(error: BaseException) -> bool:
+    """Whether ``error`` is to end the running task; else it is just a failure of what that has called.
 
-    A task that lets such a one pass ends in silence: a `TaskGroup` takes it for wanted.
+    Ctrl-C is, and a cancellation that means us. One that comes from what we wait for is not, and a task that lets it
+    pass ends in silence: a `TaskGroup` takes it for wanted.
     """
-    task = asyncio.current_task()
+    if isinstance(error, BaseExceptionGroup):
+        return _ends() or error.subgroup(KeyboardInterrupt) is not None
+    if isinstance(error, asyncio.CancelledError | GeneratorExit):
+        return _ends()
+    return isinstance(error, KeyboardInterrupt)
+
+
+def _ends() -> bool:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return True  # the loop is gone, and what is left of its tasks is being closed
     return task is None or task.cancelling() > 0

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from kubewright.api import Resource
+from kubewright.api.cancellation import ends_us
 from kubewright.cache.entry import Key
 from kubewright.cache.events import Change, Event
 from kubewright.telemetry import Log
@@ -116,7 +117,9 @@ class Delivery(Generic[R]):
                 if handler in subscribers:
                     try:
                         handler(event)
-                    except Exception:  # one subscriber's bug must not keep the event from the others, nor end the watch
+                    except BaseException as error:  # it must not keep the others from hearing, nor end the watch
+                        if ends_us(error):
+                            raise
                         self._log.exception("a subscriber failed", name=event.key[1], event_type=event.type.value)
 
 

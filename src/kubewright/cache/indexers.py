@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeAlias, TypeVar
 
 from kubewright.api import DecodeError, Resource, decode
+from kubewright.api.cancellation import ends_us
 from kubewright.cache.entry import Entry
 from kubewright.cache.index import Held
 from kubewright.cache.index_by import IndexBy
@@ -79,6 +80,8 @@ class Indexers(Generic[R]):
             return tuple(indexer(decode(entry.raw, self._kind)))
         except DecodeError:
             return ()  # whoever reads the object will hear of it
-        except Exception:  # an index that trips over one object must not hide all others
+        except BaseException as error:  # an index that trips over one object must not hide all others
+            if ends_us(error):
+                raise
             self._shared.log.exception("an index failed", index=name, name=entry.name)
             return ()

@@ -27,7 +27,7 @@ from kubewright.api import (
     ResourceInfo,
     split_list,
 )
-from kubewright.api.cancellation import being_cancelled
+from kubewright.api.cancellation import ends_us
 from kubewright.cache.liveness import Liveness
 from kubewright.cache.pages import pages
 from kubewright.cache.parsing import EntryParser
@@ -168,8 +168,8 @@ class Reflector:
             self._asked_to_wait = min(error.retry_after or 0.0, _LONGEST_WAIT)
             self._liveness.trouble(Phase.BROKEN, str(error))
             return Outcome.REFUSED
-        except (Exception, asyncio.CancelledError) as error:  # one that ends leaves a view that grows old in silence
-            if isinstance(error, asyncio.CancelledError) and being_cancelled():
+        except BaseException as error:  # one that ends leaves a view that grows old in silence
+            if ends_us(error):
                 raise
             self._log.exception("watching failed", resource=self._info.qualified_plural)
             self._liveness.trouble(Phase.BROKEN, f"{type(error).__name__}: {error}")

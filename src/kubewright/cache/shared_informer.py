@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from kubewright.api import Clock, DecodeError, Resource, resource_info
+from kubewright.api.cancellation import ends_us
 from kubewright.cache.bodies import Bodies, RecentBodies
 from kubewright.cache.delivery import Delivery
 from kubewright.cache.entry import Entry
@@ -282,7 +283,9 @@ class SharedInformer:
         for watcher in tuple(self._watchers):
             try:
                 watcher(state)
-            except Exception:  # whoever is told must not end the watch
+            except BaseException as error:  # whoever is told must not end the watch
+                if ends_us(error):
+                    raise
                 self.log.exception("a watcher of the state failed", phase=state.phase.value)
 
 

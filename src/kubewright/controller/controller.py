@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
-from kubewright.api.cancellation import being_cancelled
+from kubewright.api.cancellation import ends_us
 from kubewright.cache import Cache, Entry, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
@@ -183,12 +183,8 @@ class Controller(Generic[R]):
         ending: Ending | None = None
         try:
             result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
-        except asyncio.CancelledError as error:
-            if being_cancelled():
-                raise  # it is this worker that is to end
-            ending = self._failed(request, error, steps, log)
-        except (Exception, SystemExit, BaseExceptionGroup) as error:  # one object's failure must not stop the others
-            if isinstance(error, BaseExceptionGroup) and (being_cancelled() or error.subgroup(KeyboardInterrupt)):
+        except BaseException as error:  # one object's failure must not stop the others
+            if ends_us(error):
                 raise
             ending = self._failed(request, error, steps, log)
         else:

@@ -42,7 +42,9 @@ def _going_on(begun: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, A
         while True:
             try:
                 answer = yield waits_for
-            except (Exception, asyncio.CancelledError) as error:
+            except GeneratorExit:
+                raise
+            except BaseException as error:
                 waits_for = begun.throw(error)
             else:
                 waits_for = begun.send(answer)

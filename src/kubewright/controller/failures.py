@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["from_the_users_code", "place", "users_frame"]
+__all__ = ["as_failure", "from_the_users_code", "place", "users_frame"]
 
 _OURS = str(Path(__file__).parents[1])
+
+
+def as_failure(error: BaseException) -> Exception:
+    """The same as an exception that everybody may handle: what is none is meant for a process or a task, not for a run."""
+    if isinstance(error, Exception):
+        return error
+    if isinstance(error, asyncio.CancelledError):
+        what = "was cancelled from within"
+    elif isinstance(error, SystemExit):
+        what = "asked for the process to exit"
+    else:
+        what = f"raised {type(error).__name__}: {error}"
+    failure = RuntimeError(f"it {what}").with_traceback(error.__traceback__)
+    failure.__cause__ = error
+    return failure
 
 
 def from_the_users_code(error: BaseException) -> TracebackType | None:

@@ -19,6 +19,7 @@ from kubewright.api import (
     decode_what_fits,
     resource_info,
 )
+from kubewright.api.cancellation import ends_us
 from kubewright.cache import Entry
 from kubewright.client import TransportError
 from kubewright.controller.children import is_current
@@ -33,7 +34,7 @@ from kubewright.controller.error_status import (
     stalled,
     summary,
 )
-from kubewright.controller.failures import place
+from kubewright.controller.failures import as_failure, place
 from kubewright.controller.finalizers import add_finalizers, remove_finalizer
 from kubewright.controller.outcome import Requeue, Result
 from kubewright.controller.pruning import prune
@@ -161,8 +162,11 @@ class Run(Generic[R]):
             except Requeue:
                 await self._write_status(obj, ctx, before=before, raw=entry.raw)
                 raise
-            except Exception as error:
-                await self._tell_that_a_clean_up_failed(finalizer, obj, ctx, error, before=before, raw=entry.raw)
+            except BaseException as error:
+                if ends_us(error):
+                    raise
+                failure = as_failure(error)
+                await self._tell_that_a_clean_up_failed(finalizer, obj, ctx, failure, before=before, raw=entry.raw)
                 raise
             ctx.log.info("finalized", finalizer=finalizer.name)
             now = self._current(entry)
@@ -221,11 +225,13 @@ class Run(Generic[R]):
                 steps.begin("status")
             await self._write_status(obj, ctx, before=before, raw=raw)
             return Result(requeue_after=again.after)
-        except Exception as error:
+        except BaseException as error:
+            if ends_us(error):
+                raise
             if steps is not None:
                 steps.failed(error)
                 steps.begin("status")
-            await self._status_of_failed_run(obj, ctx, error, before=before, raw=raw)
+            await self._status_of_failed_run(obj, ctx, as_failure(error), before=before, raw=raw)
             raise
         if steps is not None:
             steps.begin("status")
@@ -255,7 +261,9 @@ class Run(Generic[R]):
         if not isinstance(error, Conflict | TransportError):  # those are nobody's fault, and soon over
             try:
                 self._error_status(obj, error, self._conditions(obj))
-            except Exception as mistake:
+            except BaseException as mistake:
+                if ends_us(mistake):
+                    raise
                 ctx.log.exception("error_status failed itself", error=f"{type(mistake).__name__}: {mistake}")
         try:
             await self._status.write(obj, before=before, raw=raw, failed=True)

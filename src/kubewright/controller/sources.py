@@ -18,7 +18,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from kubewright.api import Clock, Resource
-from kubewright.api.cancellation import being_cancelled
+from kubewright.api.cancellation import ends_us
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.cron import Schedule
 from kubewright.controller.queue import Priority
@@ -200,8 +200,8 @@ async def follow(source: Source, around: SourceContext, wake: Callable[[object],
     while True:
         try:
             await _take_all(_iterator(source, around), took)
-        except (Exception, asyncio.CancelledError) as error:  # the next attempt may go well; nothing else depends on it
-            if isinstance(error, asyncio.CancelledError) and being_cancelled():
+        except BaseException as error:  # the next attempt may go well; nothing else depends on it
+            if ends_us(error):
                 raise
             failures += 1
             delay = backoff.delay(failures, rng)

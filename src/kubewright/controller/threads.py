@@ -24,6 +24,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from kubewright.api.cancellation import ends_us
+
 __all__ = ["Conversation", "RunEnded", "Threads"]
 
 T = TypeVar("T")
@@ -212,7 +214,9 @@ class Threads:
 async def _answered(coroutine: Coroutine[Any, Any, object]) -> _Answer:
     try:
         return _Answer(value=await coroutine)
-    except Exception as error:
+    except BaseException as error:
+        if ends_us(error):
+            raise
         return _Answer(error=error)
 
 

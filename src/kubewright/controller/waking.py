@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from kubewright.api import Clock, Resource, decode, resource_info
-from kubewright.api.cancellation import being_cancelled
+from kubewright.api.cancellation import ends_us
 from kubewright.cache import Cache, Entry, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
@@ -115,7 +115,9 @@ class Waking:
         """One that fails lets the change pass: a run too many does no harm, and one too few may."""
         try:
             return predicate(event)
-        except Exception as error:
+        except BaseException as error:
+            if ends_us(error):
+                raise
             error.__traceback__ = from_the_users_code(error)
             self._log.exception(
                 "a predicate failed; the change is taken for one that matters",
@@ -136,7 +138,9 @@ class Waking:
             for entry in _states(event):
                 try:
                     self._take(_mapped(watch.to(_shown(watch, entry))), event)
-                except Exception as error:  # whom the other state wakes is to be heard of all the same
+                except BaseException as error:  # whom the other state wakes is to be heard of all the same
+                    if ends_us(error):
+                        raise
                     error.__traceback__ = from_the_users_code(error)
                     self._log.exception("a mapper failed; its event is given up", watched=event.key[1])
 
@@ -157,8 +161,8 @@ class Waking:
         for failures in range(1, _TRIES + 1):
             try:
                 await self._map_states(watch, event)
-            except (Exception, asyncio.CancelledError) as error:  # often the server's; the next try may go well
-                if isinstance(error, asyncio.CancelledError) and being_cancelled():
+            except BaseException as error:  # often the server's; the next try may go well
+                if ends_us(error):
                     raise
                 if failures == _TRIES:
                     self._log.exception("a mapper failed; its event is given up", watched=event.key[1])
@@ -172,12 +176,14 @@ class Waking:
     async def _map_states(self, watch: Watch[Any], event: Event[Any]) -> None:
         if not self._passes(watch.predicate, event):
             return
-        failure: Exception | None = None
+        failure: BaseException | None = None
         for entry in _states(event):
             try:
                 requests = watch.to(_shown(watch, entry))
                 self._take(_mapped(await requests if isinstance(requests, Awaitable) else requests), event)
-            except Exception as error:  # as for a mapper that is called at once
+            except BaseException as error:  # as for a mapper that is called at once
+                if ends_us(error):
+                    raise
                 failure = error
         if failure is not None:
             raise failure

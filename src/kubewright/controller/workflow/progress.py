@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from kubewright.api import Resource
-from kubewright.api.cancellation import being_cancelled
+from kubewright.api.cancellation import ends_us
 from kubewright.controller.children import Child
 from kubewright.controller.context import Context
 from kubewright.controller.error_status import summary
+from kubewright.controller.failures import as_failure
 from kubewright.controller.outcome import Requeue
 from kubewright.controller.workflow.graph import reversed_within, side_by_side
 from kubewright.controller.workflow.outcome import Outcome, StepOutcome, StepState
@@ -108,14 +108,10 @@ class Progress(Generic[P]):
         except Requeue as again:
             self.again.append(again.after)
             self._set(name, StepState.NOT_READY, f"is not ready: to be looked at again in {again.after:g} s")
-        except asyncio.CancelledError as cancelled:
-            if being_cancelled():
-                raise  # the run is to end
-            self._fail(name, _as_failure(cancelled, "was cancelled from within"))
-        except SystemExit as exit_:
-            self._fail(name, _as_failure(exit_, "asked for the process to exit"))
-        except Exception as error:  # the other branches go on; it is raised when they have ended
-            self._fail(name, error)
+        except BaseException as error:  # the other branches go on; it is raised when they have ended
+            if ends_us(error):
+                raise
+            self._fail(name, as_failure(error))
 
     def _fail(self, name: str, error: Exception) -> None:
         self._outcomes[name] = StepOutcome(name, StepState.FAILED, f"failed: {summary(error)}", error)
@@ -126,9 +122,3 @@ class Progress(Generic[P]):
 
     def _set(self, name: str, state: StepState, message: str = "") -> None:
         self._outcomes[name] = StepOutcome(name, state, message)
-
-
-def _as_failure(cause: BaseException, what: str) -> Exception:
-    failure = RuntimeError(f"it {what}")
-    failure.__cause__ = cause
-    return failure
