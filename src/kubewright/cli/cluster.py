@@ -14,6 +14,7 @@ import click
 from kubewright.cli.durations import Seconds
 from kubewright.cli.failure import Failure
 from kubewright.cli.interruption import interruptible
+from kubewright.cli.variables import refuse_unknown
 from kubewright.devcluster.cluster_files import ClusterStatus, state_directory
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.process import ClusterOptions, start_background, status, stop
@@ -80,6 +81,7 @@ def _serve(options: ClusterOptions) -> None:
 
 
 def _home() -> Path:
+    refuse_unknown()
     return state_directory(os.environ)
 
 

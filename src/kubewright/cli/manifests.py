@@ -6,6 +6,7 @@ import click
 
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
+from kubewright.cli.variables import refuse_unknown
 from kubewright.manifests import manifests, to_yaml
 from kubewright.operator.settings import SettingsError, resolve
 
@@ -37,6 +38,7 @@ def command(
     certain namespaces gets a Role in each of them in place of a ClusterRole; one that serves metrics gets a Service for
     them.
     """
+    refuse_unknown()
     operator, module = load_operator(target)
     try:
         settings = resolve(operator.settings, {}, {"metrics_bind_address": metrics}).settings

@@ -18,7 +18,7 @@ from kubewright.api.names import check_dns_label, check_dns_subdomain
 from kubewright.operator.election_rules import check_identity, check_times
 from kubewright.operator.http_server import Address
 
-__all__ = ["SETTINGS", "Resolved", "Setting", "Settings", "SettingsError", "resolve"]
+__all__ = ["SETTINGS", "Resolved", "Setting", "Settings", "SettingsError", "refuse_unknown_variables", "resolve"]
 
 
 class SettingsError(ValueError):
@@ -304,7 +304,7 @@ def resolve(
     """``defaults`` are the operator's own, ``base`` what counts where it has none. ``flags`` holds what was given on the
     command line, by field. Raises `SettingsError`.
     """
-    _refuse_unknown(environment)
+    refuse_unknown_variables(environment)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     plain = Settings()
@@ -331,7 +331,8 @@ def _checked(setting: Setting, value: object, origin: str) -> object:
     return read
 
 
-def _refuse_unknown(environment: Mapping[str, str]) -> None:
+def refuse_unknown_variables(environment: Mapping[str, str]) -> None:
+    """Raises `SettingsError` for one that begins like ours and that no command reads, with the nearest name."""
     known = [setting.variable for setting in SETTINGS] + [PREFIX + name for name in sorted(_OTHERS)]
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX)
