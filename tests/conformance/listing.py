@@ -14,8 +14,19 @@ __all__ = ["brief", "brief_list", "labelled", "read_token", "token", "widgets"]
 
 
 async def widgets(w: World, *names: str) -> list[Answer]:
-    """Creates widgets, in this order."""
-    return [await w.create(WIDGETS, widget(name)) for name in names]
+    """Creates widgets, in this order; then every read shows them (`caught_up`)."""
+    made = [await w.create(WIDGETS, widget(name)) for name in names]
+    await caught_up(w)
+    return made
+
+
+async def caught_up(w: World, path: str = WIDGETS) -> None:
+    """Waits until every read shows what was written.
+
+    A real server answers from its cache wherever a version is named, or a watch names none, and the cache may be behind.
+    A list of now waits for it.
+    """
+    await w.get(path)
 
 
 def labelled(name: str, labels: Mapping[str, str], **spec: Any) -> dict[str, Any]:

@@ -45,7 +45,6 @@ async def delete_page(w: World) -> None:
 async def delete_at_version(w: World) -> None:
     old, *_ = await widgets(w, "a", "b")
     await w.get(f"{WIDGETS}/b", label="the other")
-    await w.get(WIDGETS)
     exact = {"resourceVersion": old.version, "resourceVersionMatch": "Exact"}
     brief(w, "exact", await w.delete(WIDGETS, query=exact))
     brief(w, "left", await w.get(WIDGETS))

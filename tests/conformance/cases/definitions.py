@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.conformance.kinds import DEFINITIONS, defined, definition, show, version
+from tests.conformance.listing import caught_up
 from tests.conformance.registry import case
 from tests.conformance.world import World
 
@@ -168,6 +169,7 @@ async def delete_with_objects(w: World) -> None:
         await w.create(path, held)
         await w.create(path, _object(w, "free"))
         selected = {"fieldSelector": f"metadata.name={body['metadata']['name']}"}
+        await caught_up(w, DEFINITIONS)
         async with w.watch(DEFINITIONS, selected) as events:
             await events.take(1)
             await w.delete(_path(body))
@@ -192,6 +194,7 @@ async def delete_definition(w: World) -> None:
     body = definition(w)
     async with defined(w, body):
         selected = {"fieldSelector": f"metadata.name={body['metadata']['name']}"}
+        await caught_up(w, DEFINITIONS)
         async with w.watch(DEFINITIONS, selected) as events:
             await events.take(1)
             await w.delete(_path(body), label="delete")

@@ -32,7 +32,6 @@ async def stream_of_nothing(w: World) -> None:
 @case("watch", given="two objects", body="sendInitialEvents, resourceVersion=0")
 async def stream_at_any(w: World) -> None:
     await widgets(w, "a", "b")
-    await w.get(WIDGETS)
     async with w.watch(WIDGETS, {**STREAM, "resourceVersion": "0"}) as events:
         await events.take(3, label="what is there")
 
@@ -40,7 +39,6 @@ async def stream_at_any(w: World) -> None:
 @case("watch", given="an object came after it", body="sendInitialEvents, resourceVersion of the past")
 async def stream_at_past(w: World) -> None:
     old, *_ = await widgets(w, "a", "b")
-    await w.get(WIDGETS)
     async with w.watch(WIDGETS, {**STREAM, "resourceVersion": old.version}) as events:
         await events.take(3, label="what is there")
 
@@ -73,7 +71,6 @@ async def stream_without_bookmarks(w: World) -> None:
 @case("watch", given="an object came after it", body="sendInitialEvents=false")
 async def stream_refused(w: World) -> None:
     old, *_ = await widgets(w, "a", "b")
-    await w.get(WIDGETS)
     start = {"sendInitialEvents": "false", "resourceVersionMatch": "NotOlderThan", **SOON}
     for label, version in (("past", old.version), ("any", "0"), ("unset", "")):
         async with w.watch(WIDGETS, {**start, "resourceVersion": version}) as events:
@@ -83,7 +80,6 @@ async def stream_refused(w: World) -> None:
 @case("watch", given="an object", body="resourceVersion=0, allowWatchBookmarks")
 async def legacy_stream(w: World) -> None:
     await widgets(w, "a")
-    await w.get(WIDGETS)
     for version in ("0", ""):
         query = {"resourceVersion": version, "allowWatchBookmarks": "true"}
         async with w.watch(WIDGETS, query) as events:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conformance.listing import brief, brief_list, widgets
+from tests.conformance.listing import brief, brief_list, caught_up, widgets
 from tests.conformance.registry import case
 from tests.conformance.resources import WIDGETS, widget
 from tests.conformance.world import Answer, World
@@ -11,9 +11,8 @@ SECRETS = "/api/v1/namespaces/{ns}/secrets"
 
 
 async def _history(w: World) -> tuple[Answer, Answer]:
-    """Three widgets one after the other; the second and the last of them. What they are is certain everywhere then."""
+    """Three widgets one after the other; the second and the last of them."""
     _, second, last = await widgets(w, "a", "b", "c")
-    await w.get(WIDGETS)
     return second, last
 
 
@@ -150,6 +149,7 @@ async def list_sends_initial_events(w: World) -> None:
 async def get_at_versions(w: World) -> None:
     old = await w.create(WIDGETS, widget("a"))
     new = await w.merge(f"{WIDGETS}/a", {"spec": {"size": 2}}, label="changed")
+    await caught_up(w)
     await w.get(f"{WIDGETS}/a", label="now")
     for label, version in (("any", "0"), ("of the past", old.version), ("its own", new.version)):
         await w.get(f"{WIDGETS}/a", query={"resourceVersion": version}, label=label)
@@ -159,6 +159,7 @@ async def get_at_versions(w: World) -> None:
 async def get_with_match(w: World) -> None:
     old = await w.create(WIDGETS, widget("a"))
     await w.merge(f"{WIDGETS}/a", {"spec": {"size": 2}})
+    await caught_up(w)
     query = {"resourceVersion": old.version, "resourceVersionMatch": "Exact"}
     await w.get(f"{WIDGETS}/a", query=query, label="exact")
 

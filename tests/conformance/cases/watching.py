@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from tests.conformance.cases.tables import PARTIAL, TABLE, ageless
-from tests.conformance.listing import labelled, widgets
+from tests.conformance.listing import caught_up, labelled, widgets
 from tests.conformance.registry import case
 from tests.conformance.resources import GROUP, WIDGETS, widget
 from tests.conformance.world import World
@@ -46,6 +46,7 @@ async def from_past(w: World) -> None:
 async def from_unset(w: World) -> None:
     await widgets(w, "b", "a")
     await w.merge(f"{WIDGETS}/b", {"spec": {"size": 2}})
+    await caught_up(w)
     async with w.watch(WIDGETS) as events:
         await events.take(2, label="what is there")
         await w.create(WIDGETS, widget("c"))
@@ -55,7 +56,6 @@ async def from_unset(w: World) -> None:
 @case("watch", given="two objects", body="resourceVersion=0")
 async def from_any(w: World) -> None:
     await widgets(w, "b", "a")
-    await _now(w)
     async with w.watch(WIDGETS, {"resourceVersion": "0"}) as events:
         await events.take(2, label="what is there")
         await w.delete(f"{WIDGETS}/a")
@@ -345,6 +345,7 @@ async def definition_deleted(w: World) -> None:
     await w.eventually(path, status=200)
     for name in ("a", "b"):
         await w.create(path, {"apiVersion": f"{group}/v1", "kind": "Gear", "metadata": {"name": name}})
+    await caught_up(w, path)
     async with w.watch(path) as events:
         await events.take(2, label="what is there")
         await w.delete(f"{definitions}/gears.{group}")
