@@ -5,8 +5,7 @@ The server that knows the built-in kinds is an old one. What it says of fields t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from tests.conformance.world import Answer, World
@@ -15,20 +14,16 @@ __all__ = [
     "APPS",
     "CONFIG_MAPS",
     "CORE",
-    "DEFINITIONS",
     "DEPLOYMENTS",
     "NAMESPACES",
     "PODS",
     "TABLE",
     "config_map",
-    "defined",
-    "definition",
     "deployment",
     "owned_by",
     "pod",
     "show",
     "show_table",
-    "version",
     "workload",
 ]
 
@@ -38,7 +33,6 @@ PODS = f"{CORE}/pods"
 CONFIG_MAPS = f"{CORE}/configmaps"
 DEPLOYMENTS = f"{APPS}/deployments"
 NAMESPACES = "/api/v1/namespaces"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 
 _ALWAYS_APART = ("metadata.managedFields",)
@@ -126,40 +120,3 @@ def owned_by(owner: Answer, **more: Any) -> dict[str, Any]:
         "uid": owner.uid,
         **more,
     }
-
-
-def version(
-    name: str = "v1", schema: dict[str, Any] | None = None, *, storage: bool = True, **more: Any
-) -> dict[str, Any]:
-    """One version of a definition, with a schema that allows anything unless given."""
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = anything if schema is None else schema
-    return {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}, **more}
-
-
-def definition(
-    w: World, kind: str = "Gadget", *, versions: list[dict[str, Any]] | None = None, **names: Any
-) -> dict[str, Any]:
-    """A namespaced definition in a group that only this case has."""
-    group = f"{w.namespace}.example.dev"
-    named = {"kind": kind, "plural": f"{kind.lower()}s", **names}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{named['plural']}.{group}"},
-        "spec": {"group": group, "scope": "Namespaced", "names": named, "versions": versions or [version()]},
-    }
-
-
-@asynccontextmanager
-async def defined(w: World, body: dict[str, Any]) -> AsyncIterator[str]:
-    """Serves a definition for the block; gives the path of its objects, of the first version."""
-    spec = body["spec"]
-    path = f"/apis/{spec['group']}/{spec['versions'][0]['name']}/namespaces/{{ns}}/{spec['names']['plural']}"
-    created = await w.create(DEFINITIONS, body)
-    assert created.status == 201, created.body
-    try:
-        await w.eventually(path, status=200)
-        yield path
-    finally:
-        await w.delete(f"{DEFINITIONS}/{body['metadata']['name']}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.conformance.definitions import defined, definition, version
 from tests.conformance.kinds import (
     APPS,
     CONFIG_MAPS,
@@ -11,12 +12,9 @@ from tests.conformance.kinds import (
     DEPLOYMENTS,
     PODS,
     config_map,
-    defined,
-    definition,
     deployment,
     pod,
     show_table,
-    version,
     workload,
 )
 from tests.conformance.registry import case

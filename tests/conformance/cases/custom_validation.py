@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.conformance.kinds import DEFINITIONS, defined, definition, version
+from tests.conformance.definitions import DEFINITIONS, defined, definition, version
 from tests.conformance.registry import case
 from tests.conformance.specimen import SPECIMENS, specimen
 from tests.conformance.world import World

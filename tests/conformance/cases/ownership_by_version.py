@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.conformance.kinds import DEFINITIONS, defined, definition, version
+from tests.conformance.definitions import DEFINITIONS, defined, definition, version
 from tests.conformance.registry import case
 from tests.conformance.world import Answer, World
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.kinds import DEFINITIONS, definition, version
+from tests.conformance.definitions import DEFINITIONS, definition, version
 from tests.conformance.registry import case
 from tests.conformance.world import World
 
