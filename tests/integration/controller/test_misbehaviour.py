@@ -1,30 +1,22 @@
-"""What a reconciler does wrong, and objects that don't fit: reported, and of no harm to others."""
+"""What a reconciler does wrong: reported, and of no harm to others."""
 
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator, Request, Requeue, Result, Watch
-from kubewright.api import AlreadyOwned, DecodeError, OwnerReference
+from kubewright import Backoff, Context, ObjectMeta, Operator, Request, Requeue, Result, Watch
 from kubewright.cache import Event
-from kubewright.client import JsonPatch
-from kubewright.controller import Whole
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
-from tests.integration.controller.worlds import Strict, Widget, WidgetSpec, world
-
-
-def new_operator() -> Operator:
-    return Operator("widgets")
+from tests.integration.controller.worlds import Widget, world
 
 
 @pytest.mark.parametrize("result", [5, {"requeue_after": 1}, "soon"])
 def test_a_wrong_return_value_is_a_failed_run_of_that_object_only(result: object) -> None:
-    operator, done = new_operator(), set[str]()
+    operator, done = Operator("widgets"), set[str]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> Result | None:
@@ -47,7 +39,7 @@ def test_a_wrong_return_value_is_a_failed_run_of_that_object_only(result: object
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError, SystemExit])
 def test_a_run_that_cancels_or_exits_is_a_failed_run_and_costs_no_worker(error: type[BaseException]) -> None:
-    operator, done = new_operator(), set[str]()
+    operator, done = Operator("widgets"), set[str]()
 
     @operator.controller(Widget, workers=2)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -68,7 +60,7 @@ def test_a_run_that_cancels_or_exits_is_a_failed_run_and_costs_no_worker(error: 
 
 
 def test_a_mapper_that_gives_no_requests_is_reported_and_disturbs_nobody() -> None:
-    operator, done = new_operator(), list[str]()
+    operator, done = Operator("widgets"), list[str]()
 
     @operator.controller(Widget, watches=[Watch(core_v1.ConfigMap, to=lambda _: "abc")])  # type: ignore[arg-type,return-value]
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -86,7 +78,7 @@ def test_a_mapper_that_gives_no_requests_is_reported_and_disturbs_nobody() -> No
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_predicate_that_fails_lets_the_change_pass(slow: bool) -> None:
-    operator, woken, asked = new_operator(), list[str](), list[str]()
+    operator, woken, asked = Operator("widgets"), list[str](), list[str]()
 
     def trips(event: Event[Any]) -> bool:
         asked.append(event.key[1])
@@ -121,7 +113,7 @@ def test_a_predicate_that_fails_lets_the_change_pass(slow: bool) -> None:
 
 
 def test_asking_for_another_run_at_once_is_slowed_down() -> None:
-    operator, runs = new_operator(), list[str]()
+    operator, runs = Operator("widgets"), list[str]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> Result | None:
@@ -147,227 +139,8 @@ def test_a_delay_that_is_none_is_refused(delay: float) -> None:
         Requeue(delay)
 
 
-def test_an_object_that_no_longer_fits_its_class_is_told_of_and_can_be_deleted() -> None:
-    operator, cleaned = new_operator(), list[str]()
-
-    @operator.controller(Strict)
-    async def reconcile(strict: Strict, ctx: Context) -> None: ...
-
-    @operator.finalizer(Strict, name="example.com/clean")
-    async def clean(strict: Strict, ctx: Context) -> None:
-        cleaned.append(strict.name)
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.client.create(
-                Strict(metadata=ObjectMeta(name="s", namespace="default"), spec=WidgetSpec(size=1))
-            )
-            await asyncio.sleep(1)
-            drop = JsonPatch([{"op": "remove", "path": "/spec"}])
-            with pytest.raises(DecodeError):
-                await here.client.patch(Strict, "s", drop, namespace="default")
-            await asyncio.sleep(1)
-            assert here.said("object can't be decoded; it is left alone until it changes, or goes")
-            await here.client.delete(Strict, "s", namespace="default")
-            await asyncio.sleep(1)
-            assert cleaned == ["s"]
-            with pytest.raises(NotFound):
-                await here.client.get(Strict, "s", namespace="default")
-
-    run_in_virtual_time(main)
-
-
-def test_a_clean_up_of_what_does_not_fit_its_class_may_ask_for_another_run() -> None:
-    operator, times = new_operator(), list[float]()
-
-    @operator.controller(Strict)
-    async def reconcile(strict: Strict, ctx: Context) -> None: ...
-
-    @operator.finalizer(Strict, name="example.com/clean")
-    async def clean(strict: Strict, ctx: Context) -> None:
-        times.append(asyncio.get_running_loop().time())
-        if len(times) < 3:
-            raise Requeue(5)
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.client.create(
-                Strict(metadata=ObjectMeta(name="s", namespace="default"), spec=WidgetSpec(size=1))
-            )
-            await asyncio.sleep(1)
-            drop = JsonPatch([{"op": "remove", "path": "/spec"}])
-            with pytest.raises(DecodeError):
-                await here.client.patch(Strict, "s", drop, namespace="default")
-            await here.client.delete(Strict, "s", namespace="default")
-            await asyncio.sleep(20)
-            assert [round(later - earlier) for earlier, later in pairwise(times)] == [5, 5]
-            assert not here.said("reconcile failed")
-
-    run_in_virtual_time(main)
-
-
-def test_two_objects_do_not_fight_over_one_child() -> None:
-    operator, runs, refused = new_operator(), list[str](), list[str]()
-
-    @operator.controller(Widget, owns=[core_v1.Service])
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        runs.append(widget.name)
-        if len(runs) > 100:
-            await asyncio.sleep(3600)  # or a fight would never let time pass
-        service = core_v1.Service(metadata=ObjectMeta(name="same"))
-        service.spec.ports = [core_v1.ServicePort(port=80)]
-        try:
-            await ctx.apply(service)
-        except AlreadyOwned as error:
-            refused.append(str(error))
-            raise
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.create("first")
-            await asyncio.sleep(1)
-            await here.create("second")
-            await asyncio.sleep(30)
-            service = await here.client.get(core_v1.Service, "same", namespace="default")
-            assert [owner.name for owner in service.metadata.owner_references or ()] == ["first"]
-            assert runs.count("first") < 5
-            assert len(runs) < 30
-            assert refused[0] == (
-                "Widget default/second can't apply Service default/same: it is already controlled by Widget first; give it a "
-                "name that follows from its owner's"
-            )
-            await here.client.delete(Widget, "first", namespace="default")
-            await asyncio.sleep(1)  # far less than the back-off has come to: it is heard of
-            service = await here.client.get(core_v1.Service, "same", namespace="default")
-            assert [owner.name for owner in service.metadata.owner_references or ()] == ["second"]
-
-    run_in_virtual_time(main)
-
-
-def test_who_was_refused_an_object_takes_it_as_soon_as_its_controller_lets_go_of_it() -> None:
-    operator, refused = new_operator(), list[float]()
-
-    @operator.controller(Widget, reads=[Whole(core_v1.ConfigMap)], backoff=Backoff(first=600))
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        found = ctx.get(core_v1.ConfigMap, "same")
-        assert found is not None
-        try:
-            await ctx.adopt(found)
-        except AlreadyOwned:
-            refused.append(asyncio.get_running_loop().time())
-            raise
-
-    async def main() -> None:
-        async with world(operator) as here:
-            holder = core_v1.ConfigMap(metadata=ObjectMeta(name="holder", namespace="default"))
-            uid = (await here.client.create(holder)).uid
-            owner = OwnerReference(api_version="v1", kind="ConfigMap", name="holder", uid=uid, controller=True)
-            held = ObjectMeta(name="same", namespace="default", owner_references=[owner])
-            await here.client.create(core_v1.ConfigMap(metadata=held))
-            widget = await here.create()
-            await asyncio.sleep(300)
-            assert len(refused) == 1
-
-            def relabel(found: core_v1.ConfigMap) -> None:
-                found.metadata.labels = {"who": "cares"}
-
-            def let_go(found: core_v1.ConfigMap) -> None:
-                found.metadata.owner_references = []
-
-            await here.client.edit(core_v1.ConfigMap, "same", relabel, namespace="default")
-            await asyncio.sleep(1)
-            assert len(refused) == 1
-            await here.client.edit(core_v1.ConfigMap, "same", let_go, namespace="default")
-            await asyncio.sleep(1)
-            same = await here.client.get(core_v1.ConfigMap, "same", namespace="default")
-            assert [each.uid for each in same.metadata.owner_references or ()] == [widget.uid]
-
-    run_in_virtual_time(main)
-
-
-def test_an_object_can_not_be_applied_as_its_own_child() -> None:
-    operator = new_operator()
-
-    @operator.controller(Widget, owns=[Widget])
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        await ctx.apply(widget)
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.create()
-            await asyncio.sleep(0.003)
-            assert "can't own itself" in here.said("reconcile failed")[0]["error"]
-
-    run_in_virtual_time(main)
-
-
-def test_an_object_that_does_not_fit_hides_no_other_from_a_list() -> None:
-    operator, listed = new_operator(), list[list[str]]()
-
-    @operator.controller(Widget, reads=[Strict])
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        listed.append([strict.name for strict in ctx.list(Strict)])
-
-    @operator.controller(Strict)
-    async def ignore(strict: Strict, ctx: Context) -> None: ...
-
-    async def main() -> None:
-        async with world(operator) as here:
-            for name in ("bad", "good"):
-                metadata = ObjectMeta(name=name, namespace="default")
-                await here.client.create(Strict(metadata=metadata, spec=WidgetSpec(size=1)))
-            with pytest.raises(DecodeError):
-                drop = JsonPatch([{"op": "remove", "path": "/spec"}])
-                await here.client.patch(Strict, "bad", drop, namespace="default")
-            await asyncio.sleep(1)
-            await here.create()
-            await asyncio.sleep(1)
-            assert listed == [["good"]]
-            assert here.said("object left out of a list")[0]["listed"] == "bad"
-
-    run_in_virtual_time(main)
-
-
-@pytest.mark.parametrize("given", [{"kind": "ConfigMap"}, None, core_v1.ConfigMap, [core_v1.ConfigMap()]])
-@pytest.mark.parametrize("verb", ["apply", "apply_all", "ensure", "create"])
-def test_what_is_no_object_is_refused_by_name(given: object, verb: str) -> None:
-    operator = new_operator()
-
-    @operator.controller(Widget, owns=[core_v1.ConfigMap])
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        await getattr(ctx, verb)(given)
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.create()
-            await asyncio.sleep(0.1)
-            assert "is no object of a kind: give a ConfigMap, say" in here.said("reconcile failed")[0]["error"]
-
-    run_in_virtual_time(main)
-
-
-def test_a_child_has_metadata_of_its_own() -> None:
-    operator = new_operator()
-
-    @operator.controller(Widget, owns=[core_v1.ConfigMap])
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        metadata = widget.metadata
-        metadata.name = "child"
-        await ctx.apply(core_v1.ConfigMap(metadata=metadata))
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.create()
-            await asyncio.sleep(0.1)
-            error = here.said("reconcile failed")[0]["error"]
-            assert "this ConfigMap shares its metadata with Widget" in error
-            assert "give it an ObjectMeta of its own" in error
-
-    run_in_virtual_time(main)
-
-
 def test_a_status_of_another_type_is_refused_and_removes_nothing() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -392,7 +165,7 @@ def test_a_status_of_another_type_is_refused_and_removes_nothing() -> None:
 
 
 def test_a_group_of_anything_is_a_failed_run_too() -> None:
-    operator, done = new_operator(), list[str]()
+    operator, done = Operator("widgets"), list[str]()
 
     @operator.controller(Widget, workers=1)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -412,28 +185,8 @@ def test_a_group_of_anything_is_a_failed_run_too() -> None:
     run_in_virtual_time(main)
 
 
-def test_one_object_twice_in_a_complete_set_is_refused_before_anything_is_applied() -> None:
-    operator = new_operator()
-
-    @operator.controller(Widget, owns=[core_v1.ConfigMap])
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        first, second = (core_v1.ConfigMap(metadata=ObjectMeta(name="same"), data={"n": n}) for n in "12")
-        await ctx.apply_all(first, second)
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.create()
-            await asyncio.sleep(0.1)
-            error = here.said("reconcile failed")[0]["error"]
-            assert "ConfigMap default/same is there twice: each would set back what the other says" in error
-            with pytest.raises(NotFound):
-                await here.client.get(core_v1.ConfigMap, "same", namespace="default")
-
-    run_in_virtual_time(main)
-
-
 def test_a_failure_that_names_a_place_in_memory_is_the_same_each_time() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget, backoff=Backoff(first=1, longest=1))
     async def reconcile(widget: Widget, ctx: Context) -> None:

@@ -12,12 +12,8 @@ from kubewright.testing import run_in_virtual_time
 from tests.integration.controller.worlds import Widget, world
 
 
-def new_operator() -> Operator:
-    return Operator("widgets")
-
-
 def test_a_finalizer_is_there_before_the_first_side_effect_and_goes_after_its_clean_up() -> None:
-    operator, order = new_operator(), list[str]()
+    operator, order = Operator("widgets"), list[str]()
 
     @operator.controller(Widget, owns=[core_v1.ConfigMap])
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -47,7 +43,7 @@ def test_a_finalizer_is_there_before_the_first_side_effect_and_goes_after_its_cl
 
 
 def test_a_finalizer_of_somebody_else_is_left_alone() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None: ...
@@ -72,7 +68,7 @@ def test_a_finalizer_of_somebody_else_is_left_alone() -> None:
 
 
 def test_a_clean_up_that_fails_is_tried_again_with_growing_delay() -> None:
-    operator, tries = new_operator(), list[float]()
+    operator, tries = Operator("widgets"), list[float]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None: ...
@@ -98,7 +94,7 @@ def test_a_clean_up_that_fails_is_tried_again_with_growing_delay() -> None:
 
 
 def test_status_is_one_write_and_none_when_nothing_changed() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -121,7 +117,7 @@ def test_status_is_one_write_and_none_when_nothing_changed() -> None:
 
 
 def test_status_of_others_written_meanwhile_survives_a_conflict() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -144,7 +140,7 @@ def test_status_of_others_written_meanwhile_survives_a_conflict() -> None:
 
 
 def test_status_never_lands_on_a_re_created_object() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -165,7 +161,7 @@ def test_status_never_lands_on_a_re_created_object() -> None:
 
 
 def test_what_a_failed_run_learnt_is_kept() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -183,7 +179,7 @@ def test_what_a_failed_run_learnt_is_kept() -> None:
 
 
 def test_a_requeue_runs_again_without_a_complaint_and_keeps_the_status() -> None:
-    operator, times = new_operator(), list[float]()
+    operator, times = Operator("widgets"), list[float]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -204,7 +200,7 @@ def test_a_requeue_runs_again_without_a_complaint_and_keeps_the_status() -> None
 
 
 def test_a_result_asks_for_another_run() -> None:
-    operator, times = new_operator(), list[float]()
+    operator, times = Operator("widgets"), list[float]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> Result | None:
@@ -222,7 +218,7 @@ def test_a_result_asks_for_another_run() -> None:
 
 
 def test_a_terminal_error_waits_for_a_change() -> None:
-    operator, runs = new_operator(), list[int]()
+    operator, runs = Operator("widgets"), list[int]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -243,7 +239,7 @@ def test_a_terminal_error_waits_for_a_change() -> None:
 
 
 def test_a_run_that_takes_too_long_is_ended_and_reported() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget, timeout=10)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -260,7 +256,7 @@ def test_a_run_that_takes_too_long_is_ended_and_reported() -> None:
 
 
 def test_one_object_that_hangs_or_fails_disturbs_no_other() -> None:
-    operator, done = new_operator(), set[str]()
+    operator, done = Operator("widgets"), set[str]()
 
     @operator.controller(Widget, workers=2)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -282,7 +278,7 @@ def test_one_object_that_hangs_or_fails_disturbs_no_other() -> None:
 
 
 def test_a_failure_is_logged_once_from_the_users_own_line() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -303,7 +299,7 @@ def test_a_failure_is_logged_once_from_the_users_own_line() -> None:
 
 
 def test_an_api_error_is_one_line_with_the_place_in_the_users_code() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget, owns=[core_v1.ConfigMap])
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -322,7 +318,7 @@ def test_an_api_error_is_one_line_with_the_place_in_the_users_code() -> None:
 
 
 def test_reading_or_applying_an_undeclared_kind_is_an_error_that_says_so() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -339,7 +335,7 @@ def test_reading_or_applying_an_undeclared_kind_is_an_error_that_says_so() -> No
 
 
 def test_what_was_applied_is_read_back_at_once_and_created_once_with_ensure() -> None:
-    operator, found = new_operator(), list[object]()
+    operator, found = Operator("widgets"), list[object]()
 
     @operator.controller(Widget, owns=[core_v1.ConfigMap])
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -363,7 +359,7 @@ def test_what_was_applied_is_read_back_at_once_and_created_once_with_ensure() ->
 
 
 def test_what_was_applied_and_is_now_ensured_is_not_pruned() -> None:
-    operator, uids = new_operator(), list[str]()
+    operator, uids = Operator("widgets"), list[str]()
 
     @operator.controller(Widget, owns=[Whole(core_v1.ConfigMap)])
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -386,7 +382,7 @@ def test_what_was_applied_and_is_now_ensured_is_not_pruned() -> None:
 
 
 def test_an_object_deleted_while_it_is_applied_is_not_made_anew_by_an_old_view() -> None:
-    operator = new_operator()
+    operator = Operator("widgets")
 
     @operator.controller(Widget, owns=[core_v1.ConfigMap])
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -407,7 +403,7 @@ def test_an_object_deleted_while_it_is_applied_is_not_made_anew_by_an_old_view()
 
 
 def test_stopping_lets_a_run_in_flight_end() -> None:
-    operator, ended = new_operator(), list[str]()
+    operator, ended = Operator("widgets"), list[str]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
@@ -427,7 +423,7 @@ def test_stopping_lets_a_run_in_flight_end() -> None:
 
 
 def test_a_run_that_does_not_end_is_cancelled_when_its_time_is_up() -> None:
-    operator, ended = new_operator(), list[str]()
+    operator, ended = Operator("widgets"), list[str]()
 
     @operator.controller(Widget)
     async def reconcile(widget: Widget, ctx: Context) -> None:
