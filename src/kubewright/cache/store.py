@@ -252,6 +252,8 @@ class Store:
                 continue
             if not hiding or not self._hidden(entry):
                 newer.append(entry)
+        if not newer:  # as is each own write, when the watch brings it once more
+            return []
         before = self.view.put_all(newer)
         for key in [entry.key for entry in newer] if self._own else ():
             self._own.pop(key, None)

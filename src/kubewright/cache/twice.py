@@ -32,42 +32,46 @@ class Twice:
     def answered(self, raw: bytes) -> Entry:
         """The object in the answer to an own write. Raises `DecodeError`."""
         self._writing = True
-        entry = self._taken(raw)
+        version = _version(raw)
+        entry = self._taken(version, raw)
         if entry is None:
             entry = self._parse(raw)
-            self._keep(raw, entry)
+            self._keep(version, raw, entry)
         return entry
 
     def watched(self, objects: Sequence[Raw]) -> list[Entry]:
         """Objects that a watch brought. Raises `DecodeError` where one of them is none."""
         if not self._writing:
             return self._parse_all(objects)
-        texts = [bytes(each) for each in objects]
-        taken = [self._taken(text) for text in texts]
-        parsed = iter(self._parse_all([text for text, known in zip(texts, taken, strict=True) if known is None]))
+        texts = [(_version(text), text) for text in map(bytes, objects)]
+        taken = [self._taken(*text) for text in texts]
+        new = [text for (_, text), known in zip(texts, taken, strict=True) if known is None]
+        if not new:
+            return [entry for entry in taken if entry is not None]
+        parsed = iter(self._parse_all(new))
         entries = []
-        for text, known in zip(texts, taken, strict=True):
+        for (version, text), known in zip(texts, taken, strict=True):
             entry = known
             if entry is None:
                 entry = next(parsed)
-                self._keep(text, entry)
+                self._keep(version, text, entry)
             entries.append(entry)
         return entries
 
-    def _taken(self, raw: bytes) -> Entry | None:
+    def _taken(self, version: bytes, raw: bytes) -> Entry | None:
         """The entry of what came before, which is forgotten."""
-        came = self._once.get(_version(raw))
+        came = self._once.get(version)
         if came is None or came[0] != raw:
             return None
-        del self._once[_version(raw)]
+        del self._once[version]
         return came[1]
 
-    def _keep(self, raw: bytes, entry: Entry) -> None:
+    def _keep(self, version: bytes, raw: bytes, entry: Entry) -> None:
         if len(raw) > _SHORT:
             return
         if len(self._once) >= _MANY:
             del self._once[next(iter(self._once))]
-        self._once[_version(raw)] = raw, entry
+        self._once[version] = raw, entry
 
 
 def _version(raw: bytes) -> bytes:

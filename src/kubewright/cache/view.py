@@ -57,10 +57,12 @@ class View:
 
     def put(self, entry: Entry) -> None:
         """Adds the entry, in place of the one of the same key."""
-        self.put_all((entry,))
+        self._put_one(entry)
 
     def put_all(self, entries: Sequence[Entry]) -> list[Entry | None]:
         """As `put`, in order; returns for each entry in whose place it came."""
+        if len(entries) == 1:
+            return [self._put_one(entries[0])]
         rows = self._rows
         before: list[Entry | None] = []
         for entry in entries:
@@ -79,6 +81,24 @@ class View:
         for index in self._indexes.values():
             index.put_all(entries, before)
         return before
+
+    def _put_one(self, entry: Entry) -> Entry | None:
+        """As `put_all`, which is made for many."""
+        row = self._rows.get(entry.namespace)
+        if row is None:
+            row = self._rows[entry.namespace] = {}
+        old = row.get(entry.name)
+        row[entry.name] = entry
+        self.bytes += len(entry.text)
+        if old is None:
+            self._count += 1
+            for index in self._indexes.values():
+                index.put(entry)
+        else:
+            self.bytes -= len(old.text)
+            for index in self._indexes.values():
+                index.replace(old, entry)
+        return old
 
     def take_over(self, entry: Entry, other: View) -> None:
         """As `put`, for an entry of ``other``, whose indexes need not be asked for its values again."""
