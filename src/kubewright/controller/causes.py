@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from kubewright.api import Clock
-from kubewright.cache import Event
+from kubewright.cache import Event, EventType
 from kubewright.controller.request import Request
 
 __all__ = ["Cause", "Causes", "OwnWrites"]
@@ -17,10 +19,10 @@ _REMEMBERED = 10_000
 """Own writes at most: of more than these within the time, storms among the older ones go unnoticed."""
 
 
-class Cause(NamedTuple):
+class Cause(Struct, frozen=True, gc=False):
     """One event: what happened to which object, and the version that it brought."""
 
-    type: str
+    type: EventType
     kind: str
     namespace: str
     name: str
@@ -28,9 +30,9 @@ class Cause(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.type} {self.kind} {self.namespace}/{self.name}"
+            f"{self.type.value} {self.kind} {self.namespace}/{self.name}"
             if self.namespace
-            else f"{self.type} {self.kind} {self.name}"
+            else f"{self.type.value} {self.kind} {self.name}"
         )
 
 
@@ -45,10 +47,8 @@ class Causes:
         if causes is None:
             causes = self._of[request] = []
         if len(causes) < _KEPT:
-            entry = event.entry
-            causes.append(
-                Cause(event.type.value, event.kind.__name__, entry.namespace, entry.name, entry.resource_version)
-            )
+            entry, kind = event.entry, event.kind.__name__
+            causes.append(Cause(event.change.type, kind, entry.namespace, entry.name, entry.resource_version))
 
     def take(self, request: Request) -> tuple[Cause, ...]:
         """Those since the last time."""

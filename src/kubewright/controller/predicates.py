@@ -134,14 +134,12 @@ def edited(event: Event[Any]) -> bool:
     what a person or another controller changes, as opposed to the status that our own runs write.
     """
     old, new = event.old_entry, event.new_entry
-    return (
-        old is None
-        or new is None
-        or old.generation != new.generation
-        or old.deleting != new.deleting
-        or old.finalizers != new.finalizers
-        or not old.is_labelled_as(new)
-    )
+    if old is None or new is None or old.generation != new.generation:
+        return True
+    marks, before = new.marks, old.marks
+    if marks is not before and (marks.deleting != before.deleting or marks.finalizers != before.finalizers):
+        return True
+    return not old.is_labelled_as(new)
 
 
 @predicate

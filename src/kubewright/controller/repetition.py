@@ -71,13 +71,14 @@ class _Series(Struct):
 
 
 class _Both(Struct):
-    """What is known of one object."""
+    """What is known of one object: nothing of what it never did."""
 
-    woke_itself: _Series
-    woken_by_others: _Series
+    woke_itself: _Series | None = None
+    woken_by_others: _Series | None = None
 
     def is_over(self, now: float) -> bool:
-        return self.woke_itself.is_over(now) and self.woken_by_others.is_over(now)
+        itself, others = self.woke_itself, self.woken_by_others
+        return (itself is None or itself.is_over(now)) and (others is None or others.is_over(now))
 
 
 class Repetition:
@@ -99,15 +100,19 @@ class Repetition:
         now = self._clock.monotonic()
         both = self._of.get(request)
         if both is None:
-            both = self._of[request] = _Both(_Series(now), _Series(now))
+            series = _Series(now)
+            both = self._of[request] = _Both(series) if woke_itself else _Both(woken_by_others=series)
             while len(self._of) > _REMEMBERED or next(iter(self._of.values())).is_over(now):
                 self._of.popitem(last=False)
         else:
             self._of.move_to_end(request)
         if woke_itself:
-            return _storm(both.woke_itself, now, changes)
-        both.woke_itself.begin(now)
-        return _contest(both.woken_by_others, now, changes)
+            itself = both.woke_itself = both.woke_itself or _Series(now)
+            return _storm(itself, now, changes)
+        if both.woke_itself is not None:
+            both.woke_itself.begin(now)
+        others = both.woken_by_others = both.woken_by_others or _Series(now)
+        return _contest(others, now, changes)
 
 
 def _storm(series: _Series, now: float, changes: Changes) -> Storm | None:

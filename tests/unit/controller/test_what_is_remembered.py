@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kubewright.cache import EventType
 from kubewright.controller.causes import Cause, OwnWrites
 from kubewright.controller.repetition import Repetition
 from kubewright.controller.request import Request
@@ -15,7 +16,7 @@ def who(number: int) -> Request:
 
 
 def caused_by(version: int) -> tuple[Cause, ...]:
-    return (Cause("MODIFIED", "Widget", "default", "w", version),)
+    return (Cause(EventType.MODIFIED, "Widget", "default", "w", version),)
 
 
 def test_own_writes_are_known_for_as_long_as_their_runs_may_be_a_storm() -> None:
