@@ -134,8 +134,10 @@ class Controller(Generic[R]):
         It is the caller's to see that the cache is in step and that no worker has the same request.
         """
         reconcile_id = f"{self._rng.getrandbits(64):016x}"
-        log = self._log_of(request, self._primary.entry(request.namespace, request.name), reconcile_id)
-        return await self._run(request, log=log, reconcile_id=reconcile_id, attempt=self.queue.failures(request))
+        entry = self._primary.entry(request.namespace, request.name)
+        log = self._log_of(request, entry, reconcile_id)
+        attempt = self.queue.failures(request)
+        return await self._run(request, entry, log=log, reconcile_id=reconcile_id, attempt=attempt)
 
     async def settled(self) -> None:
         """Waits until all that happened was heard of, nothing runs and nothing is ready to run (delayed retries aside)."""
@@ -151,7 +153,8 @@ class Controller(Generic[R]):
 
     async def _work(self) -> None:
         while True:
-            await self._in_step.wait()
+            if not self._in_step.is_set():
+                await self._in_step.wait()
             try:
                 request = await self.queue.get()
             except QueueClosed:
@@ -182,7 +185,7 @@ class Controller(Generic[R]):
         attempt = self.queue.failures(request)
         ending: Ending | None = None
         try:
-            result = await self._run(request, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
+            result = await self._run(request, entry, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
         except BaseException as error:  # one object's failure must not stop the others
             if ends_us(error):
                 raise

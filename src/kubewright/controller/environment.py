@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from msgspec import Struct, field
 
 from kubewright.api import Clock, Resource, resource_info
-from kubewright.cache import Cache, Informer, Projection
+from kubewright.cache import Cache, Entry, Informer, Projection
 from kubewright.client import Client
 from kubewright.controller.adoption import Releases
 from kubewright.controller.causes import Cause, Causes, OwnWrites
@@ -43,6 +43,8 @@ class Start(Struct):
     """What a run knows before it looks at its object, and what it writes."""
 
     request: Request
+    entry: Entry | None
+    """The object as it is cached when the run starts."""
     log: Log
     reconcile_id: str
     attempt: int

@@ -34,6 +34,7 @@ object's status, which is then written."""
 
 RECONCILING, STALLED = "Reconciling", "Stalled"
 RETRY, TERMINAL, UNREADABLE, FINALIZER = "RetryAfterError", "TerminalError", "DoesNotFit", "FinalizerFailed"
+_TYPES = (RECONCILING, STALLED)
 _ERRORS = (RETRY, TERMINAL, UNREADABLE, FINALIZER)
 _LONGEST = 1024
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+\b")
@@ -69,13 +70,14 @@ def finalizer_failed(finalizer: str, error: Exception, *, generation: int | None
 
 def clear_error(entries: list[Condition]) -> None:
     """Removes what this module has set."""
-    if any(is_error(entry.type, entry.reason) for entry in entries):
-        entries[:] = [entry for entry in entries if not is_error(entry.type, entry.reason)]
+    kept = [entry for entry in entries if entry.type not in _TYPES or entry.reason not in _ERRORS]
+    if len(kept) < len(entries):
+        entries[:] = kept
 
 
 def is_error(type_: JSON, reason: JSON) -> bool:
     """Whether a condition of this type and reason is one that this module sets."""
-    return type_ in (RECONCILING, STALLED) and reason in _ERRORS
+    return type_ in _TYPES and reason in _ERRORS
 
 
 def stalled(error: Exception, *, generation: int | None, clock: Clock) -> Condition:

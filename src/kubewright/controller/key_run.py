@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from kubewright.api import DecodeError, Resource, decode_what_fits
+from kubewright.cache import Entry
 from kubewright.controller.children import is_current
 from kubewright.controller.context import Context
 from kubewright.controller.environment import Start
@@ -24,9 +25,7 @@ class KeyRun(Run[R]):
     """Calls the reconciler with each request. It adds no finalizers and writes no status; pruning works as always."""
 
     async def _reconcile(self, start: Start) -> Result | None:
-        if start.steps is not None:
-            start.steps.begin("fetch")
-        obj = self._named(start.request)
+        obj = self._named(start.request, start.entry)
         ctx = Context(self._env, obj, start)
         if start.steps is not None:
             start.steps.begin("sync")
@@ -40,12 +39,11 @@ class KeyRun(Run[R]):
             await prune(ctx)
         return result
 
-    def _named(self, request: Request) -> R:
+    def _named(self, request: Request, entry: Entry | None) -> R:
         """The object, as far as it fits its class; of one that is gone, what the request says of it."""
-        raw = self._informer.raw(request.namespace, request.name)
-        if raw is not None:
+        if entry is not None:
             try:
-                return decode_what_fits(raw, self._spec.kind)
+                return decode_what_fits(entry.raw, self._spec.kind)
             except DecodeError:
                 pass  # the reconciler will hear of it when it reads the object
         metadata = {"name": request.name, "namespace": request.namespace}

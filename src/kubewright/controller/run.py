@@ -76,11 +76,21 @@ class Run(Generic[R]):
         self._finalizers = [finalizer.name for finalizer in spec.finalizers]
 
     async def __call__(
-        self, request: Request, *, log: Log, reconcile_id: str, attempt: int, steps: Steps | None = None
+        self,
+        request: Request,
+        entry: Entry | None,
+        *,
+        log: Log,
+        reconcile_id: str,
+        attempt: int,
+        steps: Steps | None = None,
     ) -> Result | None:
-        """Reconciles. Returns when to run again, if at all; raises what the reconciler or the API raised."""
+        """Reconciles ``entry``, the object as it is cached now.
+
+        Returns when to run again, if at all; raises what the reconciler or the API raised.
+        """
         env = self._env
-        start = Start(request, log, reconcile_id, attempt, steps, env.causes.take(request))
+        start = Start(request, entry, log, reconcile_id, attempt, steps, env.causes.take(request))
         task = env.running.enter(request)
         said_before = RUN_LOG.set(log)
         try:
@@ -93,10 +103,7 @@ class Run(Generic[R]):
         return result
 
     async def _reconcile(self, start: Start) -> Result | None:
-        request = start.request
-        if start.steps is not None:
-            start.steps.begin("fetch")
-        entry = self._informer.entry(request.namespace, request.name)
+        entry = start.entry
         if entry is None:
             return None
         try:
@@ -199,7 +206,7 @@ class Run(Generic[R]):
     ) -> None:
         self._env.instruments.finalizer_failed(finalizer.name)
         try:
-            await self._status.write(obj, before=before, raw=raw, failed=True)
+            await self._status.write(obj, before=before, after=self._status.snapshot(obj), raw=raw, failed=True)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed clean-up was not written", error=str(refusal))
         if isinstance(error, Conflict | TransportError):
@@ -235,7 +242,9 @@ class Run(Generic[R]):
             raise
         if steps is not None:
             steps.begin("status")
-        await self._write_status(obj, ctx, before=before, raw=raw)
+        after = self._status_left(obj)
+        if after != before:
+            await self._write_changed(obj, ctx, before=before, after=after, raw=raw)
         if steps is not None:
             steps.begin("cleanup")
         if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
@@ -243,13 +252,20 @@ class Run(Generic[R]):
         return result
 
     async def _write_status(self, obj: R, ctx: Context, *, before: bytes, raw: bytes) -> None:
+        await self._write_changed(obj, ctx, before=before, after=self._status_left(obj), raw=raw)
+
+    def _status_left(self, obj: R) -> bytes:
+        """The status of a run that ended well: what failures before it had put there is gone."""
         self._status.check(obj)
         if self._shows_errors:
             status: Any = getattr(obj, "status", None)
             if status is not None and status.conditions:
                 clear_error(status.conditions)
+        return self._status.snapshot(obj)
+
+    async def _write_changed(self, obj: R, ctx: Context, *, before: bytes, after: bytes, raw: bytes) -> None:
         try:
-            written = await self._status.write(obj, before=before, raw=raw)
+            written = await self._status.write(obj, before=before, after=after, raw=raw)
         except ApiError as error:
             error.add_note("writing the status")
             raise
@@ -266,7 +282,7 @@ class Run(Generic[R]):
                     raise
                 ctx.log.exception("error_status failed itself", error=f"{type(mistake).__name__}: {mistake}")
         try:
-            await self._status.write(obj, before=before, raw=raw, failed=True)
+            await self._status.write(obj, before=before, after=self._status.snapshot(obj), raw=raw, failed=True)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed run was not written", error=str(refusal))
         if self._spec.failure_events and not isinstance(error, Conflict | TransportError):
@@ -289,10 +305,10 @@ class Run(Generic[R]):
             status.conditions = []
         return Conditions(status.conditions, generation=obj.metadata.generation, clock=self._env.clock)
 
-    async def _limited(self, function: Callable[[Any, Any], Awaitable[T]], what: object, ctx: Context) -> T:
+    def _limited(self, function: Callable[[Any, Any], Awaitable[T]], what: object, ctx: Context) -> Awaitable[T]:
         """What ``function`` returns; TimeoutError when the run's time is up."""
         ctx.deadline = asyncio.get_running_loop().time() + self._spec.timeout
-        return await limited(function(what, ctx), ctx.deadline, self._expired)
+        return limited(function(what, ctx), ctx.deadline, self._expired)
 
     def _expired(self) -> TimeoutError:
         self._env.instruments.timeouts.inc()

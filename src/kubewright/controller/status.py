@@ -97,12 +97,13 @@ class StatusWriter:
             return _NOTHING
         return _encode(obj.content.get("status") if isinstance(obj, Unstructured) else getattr(obj, "status", None))
 
-    async def write(self, obj: Resource, *, before: bytes, raw: bytes, failed: bool = False) -> WrittenStatus | None:
-        """Writes what differs from ``before``; ``raw`` is the object as fetched. None when no request was sent.
+    async def write(
+        self, obj: Resource, *, before: bytes, after: bytes, raw: bytes, failed: bool = False
+    ) -> WrittenStatus | None:
+        """Writes what differs between two snapshots; ``raw`` is the object as fetched. None when no request was sent.
 
         A run that ``failed`` has not observed its generation: the status' and ``Ready``'s ``observedGeneration`` stay.
         """
-        after = self.snapshot(obj)
         if after == before:
             return None
         old, new = msgspec.json.decode(before), msgspec.json.decode(after)

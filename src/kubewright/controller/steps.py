@@ -28,19 +28,19 @@ class Measures(NamedTuple):
 
 
 class Steps:
-    """Times a run that begins now, and its steps."""
+    """Times a run that begins now, with its fetch, and its steps."""
 
     __slots__ = ("_began", "_measures", "_now", "_since", "_step")
 
     def __init__(self, measures: Measures) -> None:
         self._measures = measures
-        self._step: Step | None = None
+        self._step: Step | None = "fetch"
         self._now = asyncio.get_running_loop().time
         self._began = self._since = self._now()
 
     def begin(self, step: Step) -> None:
         """Ends the step before, and begins this one."""
-        now = self._now()  # as `_close`, without the call: there are five of them in each run
+        now = self._now()  # as `_close`, without the call: there are four of them in each run
         if self._step is not None:
             self._measures.of_steps[self._step].observe(now - self._since)
         self._since = now
@@ -77,7 +77,7 @@ class TracedSteps(Steps):
         super().__init__(measures)
         self._spans = spans
         self._of_run = spans.begin(name, attributes)
-        self._of_step: Span | None = None
+        self._of_step: Span | None = spans.begin("fetch", {})
         self._error: BaseException | None = None
 
     def begin(self, step: Step) -> None:
