@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from kubewright.api import ApiError, Clock, GroupVersionKind, NotFound
+from kubewright.api import ApiError, Clock, DecodeError, GroupVersionKind, NotFound
 from kubewright.client.discovery_documents import (
     AGGREGATED,
     ApiResource,
@@ -18,6 +18,7 @@ from kubewright.client.discovery_documents import (
     resource_list,
 )
 from kubewright.client.rest import RestClient
+from kubewright.client.transport import TransportError
 
 __all__ = ["ApiResource", "ApiSubresource", "Discovery", "UnknownKind"]
 
@@ -128,19 +129,24 @@ class Discovery:
         async with asyncio.TaskGroup() as group:
             asked = {each: group.create_task(self._version_or_reason(each)) for each in legacy}
         for api_version, task in asked.items():
-            if isinstance(answered := task.result(), str):
+            if isinstance(answered := task.result(), Exception):
+                raise answered
+            if isinstance(answered, str):
                 unavailable[api_version] = answered
             else:
                 known[api_version] = answered
         self._known, self.unavailable, self._all_known = known, unavailable, True
         return self._everything()
 
-    async def _version_or_reason(self, api_version: str) -> tuple[ApiResource, ...] | str:
+    async def _version_or_reason(self, api_version: str) -> tuple[ApiResource, ...] | str | Exception:
+        """What there is, or why that can't be told, or what ends it all: raised in a group it would come out wrapped."""
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
             return resource_list(await self._rest.read(path))
         except ApiError as error:  # one API that is down must not hide the others
             return str(error)
+        except (TransportError, DecodeError) as error:
+            return error
 
     def _lacks_kind(self, api_version: str, kind: str) -> str:
         if api_version not in self._known:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubewright.api import DecodeError, resource_info
-from kubewright.client import Client, UnknownKind
+from kubewright.client import Client, HttpResponse, TransportError, UnknownKind
 from tests.clocks import SetClock
 from tests.unit.client.conftest import Script, answer, refusal
 
@@ -161,6 +161,18 @@ async def test_an_older_server_is_asked_version_by_version(client: Client, scrip
     assert client.discovery.unavailable == {"down.example.com/v2": "service unavailable"}
     assert await client.discovery.resources() == found
     assert len(script.requests) == 6
+
+
+@pytest.mark.parametrize(
+    ("each", "error"),
+    [(TransportError("connection refused", may_be_applied=False), TransportError), (answer(b"<html>"), DecodeError)],
+)
+async def test_an_older_server_that_goes_or_talks_nonsense_meanwhile_is_told_of_as_any(
+    client: Client, script: Script, each: TransportError | HttpResponse, error: type[Exception]
+) -> None:
+    script.will_answer(answer({"kind": "APIVersions", "versions": ["v1"]}), answer(GROUPS), *[each] * 20)
+    with pytest.raises(error):
+        await client.discovery.resources()
 
 
 @pytest.mark.parametrize(
