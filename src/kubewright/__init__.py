@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         owner,
         owner_label,
     )
-    from kubewright.operator import Manager, Operator
+    from kubewright.operator import Manager, Operator, Settings
 
 __all__ = [
     "ApiError",
@@ -80,6 +80,7 @@ __all__ = [
     "Result",
     "Scale",
     "Selector",
+    "Settings",
     "TerminalError",
     "Time",
     "Watch",
@@ -97,6 +98,7 @@ if not TYPE_CHECKING:
         "Client": "client",
         "Manager": "operator",
         "Operator": "operator",
+        "Settings": "operator",
         **dict.fromkeys(
             (
                 "Backoff",
