@@ -1,10 +1,15 @@
-"""`ends_us`: what is no mere failure."""
+"""Which error, and which cancellation, means the running task itself.
+
+Python before 3.13 counts a task as cancelled for good in which a `TaskGroup` failed while it was being left, so that what is
+cancelled in it later, and every `asyncio.timeout`, seems to mean the task (https://github.com/python/cpython/issues/133747).
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
-__all__ = ["ends_us"]
+__all__ = ["ends_us", "failure_of", "forget_cancellation"]
 
 
 def ends_us(error: BaseException) -> bool:
@@ -13,11 +18,39 @@ def ends_us(error: BaseException) -> bool:
     Ctrl-C is, and a cancellation that means us. One that comes from what we wait for is not, and a task that lets it
     pass ends in silence: a `TaskGroup` takes it for wanted.
     """
+    if isinstance(error, Exception):
+        return False
     if isinstance(error, BaseExceptionGroup):
-        return _ends() or error.subgroup(KeyboardInterrupt) is not None
+        cancelled = error.subgroup((asyncio.CancelledError, GeneratorExit)) is not None
+        return error.subgroup(KeyboardInterrupt) is not None or (cancelled and _ends())
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return _ends()
     return isinstance(error, KeyboardInterrupt)
+
+
+def forget_cancellation() -> None:
+    """To be called when what we have called is over and did not end us, before we call anything else."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+
+
+async def failure_of(work: Callable[[], Awaitable[object]]) -> BaseException | None:
+    """What ``work`` raised, called in a task of its own, so that it can't make this one look cancelled.
+
+    The answer is to be given to `ends_us`: a cancellation of this task ends ``work``.
+    """
+
+    async def attempt() -> BaseException | None:
+        try:
+            await work()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+        return None
+
+    return await asyncio.create_task(attempt(), name="of its own")
 
 
 def _ends() -> bool:

@@ -25,6 +25,7 @@ from kubewright.cli.setting_options import OperatorCommand, setting_options
 from kubewright.cli.signals import stop_on_signals
 from kubewright.client import Client, Transport
 from kubewright.client.metered import MeteredTransport
+from kubewright.controller.exits import contain_exits
 from kubewright.crd import definition
 from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.devcluster.errors import ClusterError
@@ -88,6 +89,7 @@ class _Session:
 
     async def run(self, *, port: int, timeout: float | None) -> None:
         """Until Ctrl-C; with a ``timeout``, until what was applied is ready. Raises `Failure` when that takes longer."""
+        contain_exits(asyncio.get_running_loop())
         async with following(self._settings.log_level_file, self._level, self._log) as reload:
             with self._stopped_by_signals(reload if self._settings.log_level_file else None):
                 await self._run(port, timeout)
@@ -136,6 +138,8 @@ class _Session:
             try:
                 yield
             except asyncio.CancelledError as error:
+                if signals.second is None:
+                    raise
                 raise Failure("stopped at the second signal", exit_code=signals.exit_code) from error
 
     def _unread(self, error: OSError) -> None:

@@ -27,6 +27,7 @@ from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load
 from kubewright.client.metered import MeteredTransport
+from kubewright.controller.exits import contain_exits
 from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed, watched_namespaces
 from kubewright.operator.first_contact import FirstContact, Unreachable
 from kubewright.operator.lifecycle import LAST_SECONDS
@@ -98,6 +99,7 @@ class _Process(Struct, frozen=True, kw_only=True):
 
 async def _run(process: _Process) -> int:
     """The exit code."""
+    contain_exits(asyncio.get_running_loop())
     stop = asyncio.Event()
     within = process.settings.stop_within + _ENDED_WITHIN
     async with following(process.settings.log_level_file, process.level, process.log) as reload:
@@ -105,6 +107,8 @@ async def _run(process: _Process) -> int:
             try:
                 await _work(process, stop, signals)
             except asyncio.CancelledError:
+                if signals.second is None:
+                    raise
                 process.log.warning("stopped at the second signal; runs in flight were cancelled")
                 return signals.exit_code
     return 0

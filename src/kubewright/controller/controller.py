@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
-from kubewright.api.cancellation import ends_us
+from kubewright.api.cancellation import ends_us, forget_cancellation
 from kubewright.cache import Cache, Entry, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
@@ -162,6 +162,7 @@ class Controller(Generic[R]):
             try:
                 if self._in_step.is_set():
                     await self._reconcile(request)
+                    forget_cancellation()
                 else:
                     self.queue.add(request)
             finally:
@@ -187,7 +188,7 @@ class Controller(Generic[R]):
         try:
             result = await self._run(request, entry, log=log, reconcile_id=reconcile_id, attempt=attempt, steps=steps)
         except BaseException as error:  # one object's failure must not stop the others
-            if ends_us(error):
+            if self._is_ended_by(error):
                 raise
             ending = self._failed(request, error, steps, log)
         else:
@@ -197,6 +198,10 @@ class Controller(Generic[R]):
         finally:
             if steps is not None:
                 steps.end(ending)
+
+    def _is_ended_by(self, error: BaseException) -> bool:
+        """Whether the worker is; nobody cancels it before the queue is closed, whatever its task says of that."""
+        return ends_us(error) and (self.queue.closed or not isinstance(error, asyncio.CancelledError))
 
     def _log_of(self, request: Request, entry: Entry | None, reconcile_id: str) -> Log:
         """``uid`` and ``generation`` are None where there is no object."""

@@ -29,7 +29,7 @@ async def limited(awaited: Awaitable[T], deadline: float, expired: Callable[[], 
     try:
         async with limit:
             return await awaited
-    except TimeoutError as error:
+    except (TimeoutError, asyncio.CancelledError) as error:  # see `api.cancellation` for how it comes to be the latter
         if limit.expired():
             raise expired() from error
         raise

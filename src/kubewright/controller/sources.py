@@ -18,7 +18,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from kubewright.api import Clock, Resource
-from kubewright.api.cancellation import ends_us
+from kubewright.api.cancellation import ends_us, failure_of
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.cron import Schedule
 from kubewright.controller.queue import Priority
@@ -197,19 +197,17 @@ async def follow(source: Source, around: SourceContext, wake: Callable[[object],
         failures = 0
         wake(item)
 
-    while True:
-        try:
-            await _take_all(_iterator(source, around), took)
-        except BaseException as error:  # the next attempt may go well; nothing else depends on it
-            if ends_us(error):
-                raise
-            failures += 1
-            delay = backoff.delay(failures, rng)
-            around.log.exception("a source failed", source=source_name(source), retry_in=round(delay, 3))
-            await asyncio.sleep(delay)
-        else:
-            around.log.info("a source ended", source=source_name(source))
-            return
+    async def take_all() -> None:
+        await _take_all(_iterator(source, around), took)
+
+    while (error := await failure_of(take_all)) is not None:
+        if ends_us(error):
+            raise error
+        failures += 1  # the next attempt may go well; nothing else depends on it
+        delay = backoff.delay(failures, rng)
+        around.log.exception("a source failed", source=source_name(source), retry_in=round(delay, 3), exc_info=error)
+        await asyncio.sleep(delay)
+    around.log.info("a source ended", source=source_name(source))
 
 
 def _iterator(source: Source, around: SourceContext) -> AsyncIterable[SourceItem]:

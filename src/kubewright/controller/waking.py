@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any
 
 from kubewright.api import Clock, Resource, decode, resource_info
-from kubewright.api.cancellation import ends_us
+from kubewright.api.cancellation import ends_us, failure_of
 from kubewright.cache import Cache, Entry, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
@@ -159,19 +160,17 @@ class Waking:
     async def _map_one(self, watch: Watch[Any], event: Event[Any]) -> None:
         backoff = Backoff(first=0.1, longest=10)
         for failures in range(1, _TRIES + 1):
-            try:
-                await self._map_states(watch, event)
-            except BaseException as error:  # often the server's; the next try may go well
-                if ends_us(error):
-                    raise
-                if failures == _TRIES:
-                    self._log.exception("a mapper failed; its event is given up", watched=event.key[1])
-                    return
-                delay = backoff.delay(failures, self._rng)
-                self._log.warning("a mapper failed", watched=event.key[1], retry_in=round(delay, 3), exc_info=True)
-                await asyncio.sleep(delay)
-            else:
+            error = await failure_of(partial(self._map_states, watch, event))
+            if error is None:
                 return
+            if ends_us(error):
+                raise error
+            if failures == _TRIES:
+                self._log.exception("a mapper failed; its event is given up", watched=event.key[1], exc_info=error)
+                return
+            delay = backoff.delay(failures, self._rng)  # it is often the server's; the next try may go well
+            self._log.warning("a mapper failed", watched=event.key[1], retry_in=round(delay, 3), exc_info=error)
+            await asyncio.sleep(delay)
 
     async def _map_states(self, watch: Watch[Any], event: Event[Any]) -> None:
         if not self._passes(watch.predicate, event):
