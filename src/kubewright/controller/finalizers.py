@@ -5,6 +5,7 @@ See https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -18,14 +19,19 @@ _ATTEMPTS = 5
 
 
 async def add_finalizers(client: Client, obj: Resource, names: list[str], *, field_manager: str | None = None) -> None:
-    """Adds the missing ones in one request; ``field_manager`` is the client's unless given. Raises `Conflict` when the object changed since it was read."""
+    """Adds the missing ones in one request; ``field_manager`` is the client's unless given.
+
+    An object that is gone is fine: nothing was done for it that is to be cleaned up. Raises `Conflict` when it changed since
+    it was read.
+    """
     present = obj.metadata.finalizers
     operations: list[dict[str, Any]]
     if present:
         operations = [{"op": "add", "path": "/metadata/finalizers/-", "value": name} for name in names]
     else:
         operations = [{"op": "add", "path": "/metadata/finalizers", "value": names}]
-    await _patch(client, obj, str(obj.metadata.resource_version), operations, field_manager)
+    with suppress(NotFound):
+        await _patch(client, obj, str(obj.metadata.resource_version), operations, field_manager)
 
 
 async def remove_finalizer(client: Client, obj: Resource, name: str, *, field_manager: str | None = None) -> None:

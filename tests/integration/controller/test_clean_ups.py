@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from kubewright import Backoff, Context, NotFound, Operator, Requeue
-from kubewright.testing import run_in_virtual_time
+from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator, Requeue
+from kubewright.testing import Delay, Match, OpenHarness, run_in_virtual_time
 from tests.integration.controller.worlds import Widget, World, world
 
 
@@ -42,6 +42,21 @@ def written(here: World) -> list[str]:
         for request in here.sent.requests
         if request.method != "GET"
     ]
+
+
+async def test_an_object_that_goes_before_it_has_its_finalizer_is_no_failure(harness: OpenHarness) -> None:
+    operator = new_operator()
+
+    @operator.finalizer(Widget, name="example.com/drain")
+    async def drain(widget: Widget, ctx: Context) -> None: ...
+
+    here = await harness(operator, objects=[Widget(metadata=ObjectMeta(name="w"))])
+    added = here.faults.add(Delay(before=10), Match(verbs=("patch",), kind=Widget))
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(here.reconcile(Widget(metadata=ObjectMeta(name="w"))))
+        await asyncio.sleep(5)
+        await here.client.delete(Widget, "w", namespace=here.namespace)
+    assert added.struck == 1
 
 
 def test_what_a_clean_up_that_comes_again_says_in_the_status_is_written_once() -> None:
