@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextvars import Context
 from types import CoroutineType, coroutine
 from typing import Any, TypeVar
 
@@ -25,9 +26,11 @@ async def limited(awaited: Awaitable[T], deadline: float, expired: Callable[[], 
             result: T = ended.value
             return result
         awaited = _going_on(awaited, waits_for)
-    limit = asyncio.timeout_at(deadline)
+    limit = asyncio.timeout(None)
     try:
         async with limit:
+            # the loop holds a timer, with its context, until long after it is cancelled: with nothing of a run that is over
+            Context().run(limit.reschedule, deadline)
             return await awaited
     except (TimeoutError, asyncio.CancelledError) as error:  # see `api.cancellation` for how it comes to be the latter
         if limit.expired():

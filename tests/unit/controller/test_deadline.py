@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import Any
+from weakref import ReferenceType, ref
 
 import pytest
 
@@ -37,6 +39,29 @@ def test_what_never_waits_sets_no_timer(monkeypatch: pytest.MonkeyPatch) -> None
         return await limited(seven(), loop.time() + 5, TimeoutError), len(timers)
 
     assert run_in_virtual_time(main) == (7, 0)
+
+
+def test_when_it_is_over_nothing_of_its_context_is_held() -> None:
+    class Said:
+        """What a run says of itself."""
+
+    said: ContextVar[Said] = ContextVar("said")
+
+    async def run() -> ReferenceType[Said]:
+        said.set(Said())
+        await limited(asyncio.sleep(1), asyncio.get_running_loop().time() + 600, TimeoutError)
+        return ref(said.get())
+
+    async def main() -> Said | None:
+        earlier = asyncio.get_running_loop().call_later(
+            60, lambda: None
+        )  # a loop forgets a cancelled timer that is next
+        held = await asyncio.create_task(run())
+        await asyncio.sleep(1)
+        earlier.cancel()
+        return held()
+
+    assert run_in_virtual_time(main) is None
 
 
 def test_what_waits_gives_its_result() -> None:
