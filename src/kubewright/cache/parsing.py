@@ -23,12 +23,12 @@ from kubewright.patch.fields import digest
 
 __all__ = ["EntryParser"]
 
-_KNOWN = 64
-"""How many sets of managers are remembered. Objects of a kind mostly have few; where each has its own, as pods have with
-their addresses, no number would do.
+_MOST_KNOWN = 64
+"""How many sets of managers are remembered, or as many as other values where that is less. Objects of a kind mostly have
+few; where each has its own, as pods have with their addresses, no number would do.
 """
 _SHARED_BY = 8
-_LEAST_SHARED, _MOST_SHARED = 128, 8191
+_LEAST_SHARED, _MOST_SHARED = 16, 8191
 """Values that are remembered so that equal ones exist once: about as many as an eighth of the objects, within these bounds.
 What fewer objects have in common costs more to remember than to keep with each, and more than there are would only gather
 as objects come and go.
@@ -120,7 +120,9 @@ class EntryParser:
         self._shared: Once[Marks] = Once(shared)
         self._together: Once[tuple[Values, ...]] = Once(shared)
         self._apart: Once[Values] = Once(shared)
-        self._known: Recent[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = Recent(lambda: _KNOWN)
+        self._known: Recent[tuple[tuple[str, ...], tuple[bytes, ...]], Marks] = Recent(
+            lambda: min(_MOST_KNOWN, shared())
+        )
         self._latest: tuple[Timeless, Marks] | None = None
         self._layout: Layout | None = None
         self._least_shared = shared

@@ -326,6 +326,6 @@ def _lines(headers: Sequence[tuple[str, str]]) -> str:
     return "".join([f"{name}: {value}\r\n" for name, value in headers])
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query, quote_via=quote)

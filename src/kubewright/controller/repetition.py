@@ -5,8 +5,9 @@ Either runs wake each other by what they write (`Storm`), or somebody else sets 
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -51,10 +52,12 @@ class _Series(Struct):
     began: float
     runs: int = 0
     fields: dict[str, list[str]] = field(default_factory=dict)
+    changes: Sequence[int] = ()
+    """The hash of each that the last run made, as texts of many fields would be more than all else that is kept of an object."""
     told: float | None = None
 
     def begin(self, now: float) -> None:
-        self.began, self.runs, self.fields = now, 0, {}
+        self.began, self.runs, self.fields, self.changes = now, 0, {}, ()
 
     def goes_on(self, now: float) -> None:
         """One run more, of this series or of a new one."""
@@ -131,10 +134,12 @@ def _contest(series: _Series, now: float, changes: Changes) -> Contest | None:
     series.goes_on(now)
     if series.runs < _RUNS // 2 or series.is_quiet(now):
         return None
-    before = series.fields
+    before = series.changes
     # values that are not shown, such as a Secret's, are equal here: whether they came back can't be told
-    series.fields = {path: [_shown(old), _shown(new)] for path, old, new in changes() if old != new}
-    again = {path: values for path, values in series.fields.items() if before.get(path) == values}
+    fields = {path: [_shown(old), _shown(new)] for path, old, new in changes() if old != new}
+    marks = {path: hash((path, *values)) for path, values in fields.items()}
+    series.changes = array("q", marks.values())
+    again = {path: values for path, values in fields.items() if marks[path] in before}
     if not again and before:
         series.runs = _RUNS // 2
     if not again or series.runs < _RUNS:

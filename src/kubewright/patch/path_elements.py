@@ -31,7 +31,7 @@ def _go_json(value: JSON) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if _UNSAFE.search(text) else text
 
 
-@lru_cache(512)
+@lru_cache(64)  # names that come again and again; most values are UIDs, which soon come no more
 def _go_text(text: str) -> str:
     return _go_json(text)
 

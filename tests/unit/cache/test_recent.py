@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,5 +57,31 @@ def twice(parser: EntryParser, owners: int) -> list[bool]:
 def test_what_many_objects_have_in_common_is_remembered_for_as_many_as_there_are() -> None:
     info = resource_info(ConfigMap)
     assert all(twice(EntryParser(info, objects=lambda: 8_000), 1_000))
-    assert all(twice(EntryParser(info), 100))
+    assert all(twice(EntryParser(info), 16))
     assert not any(twice(EntryParser(info), 1_000))  # of few objects, or ever new ones, most is forgotten
+
+
+def test_what_a_few_objects_leave_behind_that_come_and_go_is_little() -> None:
+    parser = EntryParser(resource_info(ConfigMap), objects=lambda: 50)
+
+    def come(number: int) -> None:
+        uid = f"5f0e3c61-9b7d-4c1e-8f52-{number:012}"
+        owned: dict[str, object] = {"f:metadata": {"f:ownerReferences": {f'k:{{"uid":"{uid}"}}': {}}}}
+        metadata = {
+            "name": f"n-{number}",
+            "namespace": "ns",
+            "resourceVersion": "1",
+            "ownerReferences": [{"uid": uid, "controller": True}],
+            "managedFields": [{"manager": "op", "operation": "Apply", "time": "t", "fieldsV1": owned}],
+        }
+        parser.parse(msgspec.json.encode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}))
+
+    come(0)
+    tracemalloc.start()
+    try:
+        for number in range(2_000):
+            come(number)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 80_000

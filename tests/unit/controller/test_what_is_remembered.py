@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Iterator
+
 import pytest
 
+from kubewright.api import JSON
 from kubewright.cache import EventType
 from kubewright.controller.causes import Cause, OwnWrites
 from kubewright.controller.repetition import Repetition
@@ -57,6 +61,29 @@ def test_of_very_many_objects_at_once_the_oldest_are_let_go_of(woke_itself: bool
     for number in range(10_000):
         repetition.ran(who(number), woke_itself=woke_itself, changes=lambda: counted(1))
     assert len(repetition) == 2_048
+
+
+def test_of_what_runs_changed_little_is_kept_however_much_it_was() -> None:
+    clock = Ticking()
+    repetition = Repetition(clock)  # type: ignore[arg-type]
+
+    def changes(run: int) -> Iterator[tuple[str, JSON, JSON]]:
+        return ((f".spec.field{number}", f"before {run}", f"after {run}") for number in range(100))
+
+    def run_all(number: int) -> None:
+        for name in range(50):
+            clock.time += 0.01
+            repetition.ran(who(name), woke_itself=False, changes=lambda: changes(number))
+
+    run_all(0)
+    tracemalloc.start()
+    try:
+        for number in range(9):
+            run_all(number)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept / 50 < 1500  # bytes: a hash for each field
 
 
 def test_what_was_told_is_kept_quiet_however_many_others_run() -> None:
