@@ -7,8 +7,10 @@ import selectors
 import sys
 import threading
 import time
+import tokenize
 import traceback
 from collections.abc import Iterable
+from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -91,7 +93,7 @@ class LoopWatchdog:
             task = asyncio.current_task(loop)
             running = next((found for tasks in self._running if (found := tasks.of(task)) is not None), None)
             idle = frame is not None and task is None and frame.f_code.co_filename == selectors.__file__
-            stack = None if frame is None or sign.is_set() else _Stack.of(frame)
+            stack = None if frame is None or idle or sign.is_set() else _Stack.of(frame)
             del frame
             over = sign.wait(_LONGEST)
             if ended.is_set():
@@ -126,10 +128,22 @@ class _Stack(NamedTuple):
     @classmethod
     def of(cls, frame: FrameType) -> _Stack:
         """From the user's first frame on, where there is one."""
-        stack = traceback.extract_stack(frame)
-        first = users_frame([summary.filename for summary in stack])
+        stack = [
+            (each.f_code.co_filename, number or 0, each.f_code.co_name)  # None amid instructions that no line has
+            for each, number in traceback.walk_stack(frame)
+        ]
+        stack.reverse()
+        first = users_frame([file for file, _, _ in stack])
         shown = stack[first:] if first is not None else stack
-        innermost = shown[-1]
-        return cls(
-            f"{innermost.filename}:{innermost.lineno} in {innermost.name}", "".join(traceback.format_list(shown))
-        )
+        file, number, name = shown[-1]
+        lines = [(file, number, name, _line(file, number)) for file, number, name in shown]
+        return cls(f"{file}:{number} in {name}", "".join(traceback.format_list(lines)))
+
+
+def _line(file: str, number: int) -> str:
+    """One line of a source file, empty where it can't be read; `linecache` would keep all of each file for ever."""
+    try:
+        with tokenize.open(file) as source:
+            return next(islice(source, number - 1, None), "").strip()
+    except (OSError, SyntaxError, ValueError):
+        return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import linecache
 import threading
 import time
 from typing import Any
@@ -44,7 +45,9 @@ def test_a_blocked_loop_is_told_of_with_controller_key_and_stack() -> None:
     def blocking_call() -> None:
         time.sleep(0.4)
 
+    linecache.clearcache()
     asyncio.run(main())
+    assert linecache.cache == {}  # which would keep the text of every file on the stack
     (line,) = log.lines
     assert (line["controller"], line["namespace"], line["name"]) == ("database", "default", "db")
     assert "in blocking_call" in str(line["at"])
@@ -70,9 +73,11 @@ def test_a_loop_that_waits_for_events_is_not_to_blame_for_a_busy_machine() -> No
         watching.cancel()
         await asyncio.sleep(0.4)
 
+    linecache.clearcache()
     with asyncio.Runner(loop_factory=Starved) as runner:
         runner.run(main())
     assert log.lines == []
+    assert linecache.cache == {}
 
 
 def test_what_waits_or_works_in_small_steps_is_not() -> None:
