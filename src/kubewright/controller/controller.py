@@ -28,7 +28,7 @@ from kubewright.controller.threads import Threads
 from kubewright.controller.waking import Waking
 from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
-from kubewright.telemetry import Log, Metrics, Spans, null_metrics
+from kubewright.telemetry import Log, Metrics, Spans, described, null_metrics, said
 
 __all__ = ["Controller"]
 
@@ -240,7 +240,7 @@ class Controller(Generic[R]):
         if isinstance(error, TerminalError):
             self._instruments.terminal_errors.inc()
             self.queue.forget(request)
-            log.error("reconcile failed for good; it runs again when the object changes", error=str(error))
+            log.error("reconcile failed for good; it runs again when the object changes", error=said(error))
             return "error"
         delay = self.queue.retry(request)
         if isinstance(error, Conflict):
@@ -259,7 +259,7 @@ class Controller(Generic[R]):
         if not isinstance(error, Exception):
             self._instruments.panics.inc()
         error.__traceback__ = from_the_users_code(error)
-        log.exception("reconcile failed", error=f"{type(error).__name__}: {error}")
+        log.exception("reconcile failed", error=described(error))
 
 
 def _seconds(delay: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from kubewright.api import JSON, ApiError, Clock, Condition, Conditions, Resource, resource_info, whole_seconds
 from kubewright.controller.outcome import TerminalError
 from kubewright.controller.status import has_conditions
-from kubewright.telemetry import without_credentials
+from kubewright.telemetry import described, said, without_credentials
 
 __all__ = [
     "ErrorStatus",
@@ -98,7 +98,7 @@ def _true(type_: str, reason: str, message: str, generation: int | None, clock: 
 
 def summary(error: BaseException) -> str:
     """One line, short enough for a condition or an event."""
-    text = str(error) if isinstance(error, ApiError | TerminalError) else f"{type(error).__name__}: {error}"
+    text = said(error) if isinstance(error, ApiError | TerminalError) else described(error)
     text = _ADDRESS.sub("", without_credentials(text))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

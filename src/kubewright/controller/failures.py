@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from kubewright.telemetry import described
+
 __all__ = ["as_failure", "from_the_users_code", "place", "users_frame"]
 
 _OURS = str(Path(__file__).parents[1])
@@ -21,7 +23,7 @@ def as_failure(error: BaseException) -> Exception:
     elif isinstance(error, SystemExit):
         what = "asked for the process to exit"
     else:
-        what = f"raised {type(error).__name__}: {error}"
+        what = f"raised {described(error)}"
     failure = RuntimeError(f"it {what}").with_traceback(error.__traceback__)
     failure.__cause__ = error
     return failure

@@ -43,7 +43,7 @@ from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec
 from kubewright.controller.status import StatusWriter, has_conditions
 from kubewright.controller.steps import Steps
-from kubewright.telemetry import Log, shown
+from kubewright.telemetry import Log, described, shown
 from kubewright.telemetry.standard_logging import RUN_LOG
 
 __all__ = ["Run"]
@@ -280,7 +280,7 @@ class Run(Generic[R]):
             except BaseException as mistake:
                 if ends_us(mistake):
                     raise
-                ctx.log.exception("error_status failed itself", error=f"{type(mistake).__name__}: {mistake}")
+                ctx.log.exception("error_status failed itself", error=described(mistake))
         try:
             await self._status.write(obj, before=before, after=self._status.snapshot(obj), raw=raw, failed=True)
         except (ApiError, TransportError) as refusal:

@@ -6,7 +6,7 @@ They are passed in, never global. `prometheus` exports metrics.
 from kubewright.telemetry.logs import Log, LogFormat, LogLevel, new_log, null_log
 from kubewright.telemetry.metrics import Counter, Histogram, Metric, Metrics, Reading, null_metrics
 from kubewright.telemetry.prometheus import PrometheusExporter
-from kubewright.telemetry.redaction import shown, without_credentials
+from kubewright.telemetry.redaction import described, said, shown, without_credentials
 from kubewright.telemetry.spans import Span, Spans, open_telemetry
 
 __all__ = [
@@ -21,10 +21,12 @@ __all__ = [
     "Reading",
     "Span",
     "Spans",
+    "described",
     "new_log",
     "null_log",
     "null_metrics",
     "open_telemetry",
+    "said",
     "shown",
     "without_credentials",
 ]

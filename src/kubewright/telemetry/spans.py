@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from traceback import format_exception
 from typing import TYPE_CHECKING, Protocol
+
+from kubewright.telemetry.redaction import described, loggable, said, without_credentials
 
 if TYPE_CHECKING:
     from contextvars import Token
@@ -68,11 +71,17 @@ class _Begun:
 
         context.detach(self._token)
         if error is not None:
-            self._span.record_exception(error)
-            self._span.set_status(trace.StatusCode.ERROR, f"{type(error).__name__}: {error}")
+            told = {
+                "exception.type": type(error).__qualname__,
+                "exception.message": said(error),
+                "exception.stacktrace": "".join(format_exception(error)),
+            }
+            self._span.add_event("exception", {name: without_credentials(text) for name, text in told.items()})
+            self._span.set_status(trace.StatusCode.ERROR, without_credentials(described(error)))
         self._span.end()
 
 
 def _plain(value: object) -> str | bool | int | float:
     """Attributes are of few types."""
-    return value if isinstance(value, str | bool | int | float) else str(value)
+    told = loggable(value)
+    return told if isinstance(told, str | bool | int | float) else str(told)

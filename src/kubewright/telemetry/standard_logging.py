@@ -165,7 +165,16 @@ class _Handler(logging.Handler):
 def _message(record: logging.LogRecord) -> str:
     """As `logging` makes it, but objects are named rather than spelt out."""
     if not record.args:
-        return str(loggable(record.msg))
+        return str(loggable(record.msg, opaque=_as_it_is))
     args = record.args
-    shown = loggable(args) if isinstance(args, Mapping) else tuple(loggable(each) for each in args)
+    shown = (
+        loggable(args, opaque=_as_it_is)
+        if isinstance(args, Mapping)
+        else tuple(loggable(each, opaque=_as_it_is) for each in args)
+    )
     return str(record.msg) % shown
+
+
+def _as_it_is(value: object) -> object:
+    """Its place in the text says how it is written."""
+    return value

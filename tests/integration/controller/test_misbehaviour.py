@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kubewright import Backoff, Context, ObjectMeta, Operator, Request, Requeue, Result, Watch
+from kubewright import Backoff, Context, ObjectMeta, Operator, Request, Requeue, Result, TerminalError, Watch
 from kubewright.cache import Event
-from kubewright.kinds import core_v1
+from kubewright.kinds import core_v1, events_v1
 from kubewright.testing import run_in_virtual_time
 from tests.integration.controller.worlds import Widget, world
 
@@ -200,5 +200,48 @@ def test_a_failure_that_names_a_place_in_memory_is_the_same_each_time() -> None:
             assert condition.message == "ValueError: what is <object object>?"
             statuses = [request for request in here.sent.writes if request.path.endswith("/status")]
             assert len(statuses) == 1
+
+    run_in_virtual_time(main)
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise AttributeError("of no message")
+
+
+class MuteForGood(TerminalError):
+    def __str__(self) -> str:
+        raise AttributeError("of no message")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("no file na\udcffme"), "ValueError: no file na\\udcffme"),
+        (Mute(), "Mute: (its message can't be made: AttributeError)"),
+        (MuteForGood(), "(its message can't be made: AttributeError)"),
+    ],
+)
+def test_a_failure_that_can_not_be_written_is_told_of_as_any(error: Exception, told: str) -> None:
+    operator, done = Operator("widgets"), list[str]()
+
+    @operator.controller(Widget)
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        done.append(widget.name)
+        if widget.name == "bad":
+            ctx.log.info("found", file="na\udcffme")
+            raise error
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create("bad")
+            await asyncio.sleep(10)
+            await here.create("good")
+            await asyncio.sleep(1)
+            assert "good" in done
+            [condition] = (await here.widget("bad")).status.conditions
+            [event] = await here.client.list(events_v1.Event, namespace="default")
+            assert {condition.message, event.note} == {told}
+            assert {line["error"] for line in here.log() if "reconcile failed" in line["msg"]} == {told}
 
     run_in_virtual_time(main)

@@ -10,6 +10,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from kubewright import ObjectMeta
+from kubewright.kinds import core_v1
 from kubewright.telemetry import Spans, open_telemetry
 
 
@@ -49,6 +51,23 @@ def test_a_span_that_fails_says_why() -> None:
         "ValueError: no such disk",
     )
     assert [event.name for event in span.events] == ["exception"]
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise AttributeError
+
+
+def test_a_span_tells_no_secret_and_bears_an_error_that_says_nothing() -> None:
+    spans, exporter = seen()
+    secret = core_v1.Secret(metadata=ObjectMeta(name="s"), string_data={"key": "canary"})
+    for error in (OSError("no proxy at https://me:canary@proxy"), Mute()):
+        spans.begin("work", {"on": secret, "url": "https://me:canary@host"}).end(error)
+    for span in exporter.get_finished_spans():
+        assert "canary" not in span.to_json()
+        assert span.attributes == {"on": "Secret s", "url": "https://…@host"}
+        (event,) = span.events
+        assert "exception.stacktrace" in (event.attributes or {})
 
 
 def test_without_a_provider_or_without_the_library_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

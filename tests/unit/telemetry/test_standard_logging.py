@@ -6,12 +6,18 @@ import logging
 import sys
 import threading
 import warnings
+from dataclasses import dataclass
 from typing import Any, cast
 
 from kubewright import ObjectMeta
 from kubewright.kinds import core_v1
 from kubewright.telemetry import LogLevel, new_log
 from kubewright.telemetry.standard_logging import RUN_LOG, Early, heard_by
+
+
+@dataclass
+class Found:
+    object: object
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -53,9 +59,11 @@ def test_neither_objects_nor_credentials_are_spelt_out() -> None:
         root.warning("got %s with Bearer abcdefgh12345678", secret)
         root.warning(secret)
         root.error("failed", exc_info=ValueError("Bearer abcdefgh12345678"))
+        root.error("of %s: %s", [Found(secret)], KeyError("why"))
     text = stream.getvalue()
     assert "got Secret n/s with Bearer" in text
     assert "ValueError" in lines(stream)[2]["exception"]
+    assert lines(stream)[3]["msg"] == "of [{'object': 'Secret n/s'}]: 'why'"
     assert "hunter2" not in text
     assert "abcdefgh" not in text
 
