@@ -242,7 +242,7 @@ class Cache:
     def _written(self, info: ResourceInfo, raw: bytes) -> Awaitable[None] | None:
         others = []
         for informer in self:
-            if informer.info.gvk == info.gvk:
+            if informer.info is info or informer.info.gvk == info.gvk:
                 informer.fold(raw)
             elif _same_resource(informer.info, info):
                 others.append(informer)

@@ -66,15 +66,15 @@ class Delivery(Generic[R]):
 
     def tell(self, changes: list[Change]) -> None:
         """At once, unless others have to be told of first."""
-        if not self._subscribers:
+        if not (changes and self._subscribers):
             return
-        told = _Backlog(iter(changes), initial=False, to=tuple(self._subscribers))
+        to = tuple(self._subscribers)
         if self._backlog or self._telling:
-            self._append(told)
+            self._append(_Backlog(iter(changes), initial=False, to=to))
             return
         self._telling = True
         try:
-            self._tell(changes, False, told.to)
+            self._tell(changes, False, to)
         finally:
             self._telling = False
 

@@ -78,9 +78,7 @@ class Part(Generic[R]):
         self._mind_the_size()
 
     def upsert(self, *entries: Entry) -> None:
-        changes = self.store.upsert(*entries)
-        if changes:
-            self._delivery.tell(changes)
+        self._delivery.tell(self.store.upsert(*entries))
 
     def remove(self, entry: Entry) -> None:
         self._delivery.tell(self.store.remove(entry))

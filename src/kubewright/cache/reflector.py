@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from typing import NoReturn
 
 import msgspec
@@ -347,10 +347,8 @@ class Reflector:
             if start:
                 await asyncio.sleep(0)
             some = events[start : start + _SLICE]
-            if "BOOKMARK" not in [event.type for event in some]:
-                with suppress(DecodeError):
-                    self._take(some)
-                    continue
+            if self._taken_at_once(some):
+                continue
             for event in some:
                 if event.type == "BOOKMARK":
                     version = version_number(read_bookmark(event.object).resource_version)
@@ -359,11 +357,22 @@ class Reflector:
                 else:
                     self._take([event])
 
+    def _taken_at_once(self, events: list[WatchEvent[msgspec.Raw]]) -> bool:
+        """Takes them, unless there is a bookmark among them, or an object that can't be read."""
+        if "BOOKMARK" in [event.type for event in events]:
+            return False
+        try:
+            self._take(events)
+        except DecodeError:
+            return False
+        return True
+
     def _take(self, events: list[WatchEvent[msgspec.Raw]]) -> None:
         """Raises `DecodeError` before anything is taken."""
         entries = self._parser.watched([event.object for event in events])
         versions = [self.version, *[entry.resource_version for entry in entries]]
-        if "DELETED" in [event.type for event in events] or versions != sorted(versions):
+        in_order = versions[0] <= versions[1] if len(versions) == 2 else versions == sorted(versions)
+        if not in_order or "DELETED" in [event.type for event in events]:
             for event, entry in zip(events, entries, strict=True):
                 self._move_to(entry.resource_version)
                 (self._sink.remove if event.type == "DELETED" else self._sink.upsert)(entry)

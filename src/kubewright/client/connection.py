@@ -10,6 +10,7 @@ import select
 import ssl
 import zlib
 from contextlib import suppress
+from functools import lru_cache
 from typing import cast
 
 import httptools
@@ -69,6 +70,8 @@ class Connection(asyncio.BufferedProtocol):
         self._inflating: Inflating | None = None
         self._expires = float("inf")
         self._timer: asyncio.TimerHandle | None = None
+        self._poll: select.poll | None = None
+        """Asks the system for news; not after the connection's end, when the socket's number may be another one's."""
 
     # -- for whoever sends requests
 
@@ -94,12 +97,7 @@ class Connection(asyncio.BufferedProtocol):
         """
         if self._error is not None:
             return True
-        idle = self.transport.get_extra_info("socket")
-        if idle is None or idle.fileno() < 0:
-            return True
-        poll = select.poll()
-        poll.register(idle.fileno(), select.POLLIN)
-        return bool(poll.poll(0))
+        return self._poll is None or bool(self._poll.poll(0))
 
     async def whole(self, message: bytes, *, timeout: float, bodiless: bool = False) -> bytes:
         """Sends a request and waits for its answer's end, ``timeout`` seconds at most; the body.
@@ -152,6 +150,10 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._connected = True
+        opened = transport.get_extra_info("socket")
+        if opened is not None and opened.fileno() >= 0:
+            self._poll = select.poll()
+            self._poll.register(opened.fileno(), select.POLLIN)
 
     def get_buffer(self, _sizehint: int) -> memoryview:
         return self._buffer
@@ -208,8 +210,8 @@ class Connection(asyncio.BufferedProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._complete or self._head_came:  # of another answer, or below this one's body
             return
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+        key, text, headers = _lower(name), value.decode("latin-1"), self.headers
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
 
     def on_headers_complete(self) -> None:
         if self._complete:
@@ -327,6 +329,11 @@ class Connection(asyncio.BufferedProtocol):
             self._fail(TimeoutError())
         else:
             self._timer = self._loop.call_at(self._expires, self._ring)
+
+
+@lru_cache(maxsize=256)
+def _lower(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 def _anew(error: Exception) -> Exception:

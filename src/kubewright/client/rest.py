@@ -237,18 +237,15 @@ class RestClient:
     ) -> bytes:
         """The one way by which anything changes on the server."""
         body = body_or_error(await self._sent(request))
-        dry = any(parameter == "dryRun" for parameter, _ in request.query)
+        dry = "dryRun" in [parameter for parameter, _ in request.query]
         if subresource in _ANSWERED_WITH_THE_OBJECT and not dry:
             if request.method == "DELETE" and (uid := removed_uid(body)):
                 self._tell_removed(info, namespace or "", name, uid)
             elif not is_status(body):
-                await self._tell_written(info, body)
+                for waiting in [written(info, body) for written, _ in self._observers]:
+                    if waiting is not None:
+                        await waiting
         return body
-
-    async def _tell_written(self, info: ResourceInfo, body: bytes) -> None:
-        for waiting in [written(info, body) for written, _ in self._observers]:
-            if waiting is not None:
-                await waiting
 
     def _tell_removed(self, info: ResourceInfo, namespace: str, name: str, uid: str) -> None:
         for _, deleted in self._observers:
