@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from kubewright.api import ApiError, Clock, Conflict, Resource, resource_info
 from kubewright.api.cancellation import ends_us, forget_cancellation
@@ -137,7 +137,12 @@ class Controller(Generic[R]):
         entry = self._primary.entry(request.namespace, request.name)
         log = self._log_of(request, entry, reconcile_id)
         attempt = self.queue.failures(request)
-        return await self._run(request, entry, log=log, reconcile_id=reconcile_id, attempt=attempt)
+        task = asyncio.current_task()
+        self.running.enter(task, request)
+        try:
+            return await self._run(request, entry, log=log, reconcile_id=reconcile_id, attempt=attempt)
+        finally:
+            self.running.leave(task)
 
     async def settled(self) -> None:
         """Waits until all that happened was heard of, nothing runs and nothing is ready to run (delayed retries aside)."""
@@ -152,6 +157,7 @@ class Controller(Generic[R]):
         return self._waking.idle and self.queue.is_idle
 
     async def _work(self) -> None:
+        task, running = cast("asyncio.Task[None]", asyncio.current_task()), self.running
         while True:
             if not self._in_step.is_set():
                 await self._in_step.wait()
@@ -161,11 +167,14 @@ class Controller(Generic[R]):
                 return
             try:
                 if self._in_step.is_set():
+                    running.enter(task, request)
                     await self._reconcile(request)
-                    forget_cancellation()
+                    if task.cancelling():
+                        forget_cancellation()
                 else:
                     self.queue.add(request)
             finally:
+                running.leave(task)
                 self.queue.done(request)
             await asyncio.sleep(0)  # a reconciler that never waits must not keep everything else from running
 

@@ -91,13 +91,11 @@ class Run(Generic[R]):
         """
         env = self._env
         start = Start(request, entry, log, reconcile_id, attempt, steps, env.causes.take(request))
-        task = env.running.enter(request)
         said_before = RUN_LOG.set(log)
         try:
             result = await self._reconcile(start)
         finally:
             RUN_LOG.reset(said_before)
-            env.running.leave(task)
         if start.writes:
             self._look_for_repetition(start)
         return result

@@ -38,10 +38,8 @@ class RunningTasks:
         self._controller = controller
         self._requests: dict[asyncio.Task[Any] | None, Request] = {}
 
-    def enter(self, request: Request) -> asyncio.Task[Any] | None:
-        task = asyncio.current_task()
+    def enter(self, task: asyncio.Task[Any] | None, request: Request) -> None:
         self._requests[task] = request
-        return task
 
     def leave(self, task: asyncio.Task[Any] | None) -> None:
         self._requests.pop(task, None)

@@ -34,7 +34,8 @@ def test_a_blocked_loop_is_told_of_with_controller_key_and_stack() -> None:
     async def main() -> None:
         watching = asyncio.create_task(LoopWatchdog([RunningTasks("other"), tasks], log).run())
         await asyncio.sleep(0.1)
-        task = tasks.enter(Request(None, "default", "db"))
+        task = asyncio.current_task()
+        tasks.enter(task, Request(None, "default", "db"))
         blocking_call()
         tasks.leave(task)
         async with asyncio.timeout(5):
