@@ -179,6 +179,26 @@ def test_a_second_signal_forces(
         assert operator.stop(number, within=8) == 128 + number
 
 
+@pytest.mark.parametrize("redirected", ["2>/dev/full", "2>&-", "2>&- <&-"])
+def test_it_works_although_its_log_can_not_be_written(
+    cluster: Cluster, kubectl: Kubectl, tmp_path: Path, redirected: str
+) -> None:
+    kubectl.run("apply", "-f", str(SAMPLE))
+    output, file = tmp_path / "output", operator_file(tmp_path, "ctx.log.info('found')")
+    command = [*KUBEWRIGHT, "run", str(file), "--kubeconfig", str(cluster.kubeconfig)]
+    with (
+        output.open("w") as stdout,
+        subprocess.Popen(["sh", "-c", f'exec "$@" {redirected}', "sh", *command], stdout=stdout) as process,
+    ):
+        try:
+            eventually(begun(output))
+            time.sleep(0.5)
+            process.terminate()
+            assert process.wait(timeout=10) == 0
+        finally:
+            process.kill()
+
+
 def test_the_log_level_follows_its_file(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> None:
     level = tmp_path / "level"
     level.write_text("warning\n")

@@ -108,7 +108,9 @@ class _LateLog:
 def _made(format: LogFormat, target: TextIO) -> Log:  # noqa: A002
     import structlog  # noqa: PLC0415 - see `_LateLog`
 
+    lines = _Lines(target)
     processors: list[Processor] = [
+        lines.tell,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
@@ -122,13 +124,43 @@ def _made(format: LogFormat, target: TextIO) -> Log:  # noqa: A002
             structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=structlog.dev.plain_traceback)
         )
     logger = structlog.wrap_logger(
-        structlog.PrintLogger(target),
+        structlog.WriteLogger(cast("TextIO", lines)),
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
         context_class=dict,
         cache_logger_on_first_use=True,
     )
     return cast("Log", logger.bind())
+
+
+class _Lines:
+    """Where lines go. One that can't be written, as on a full disk, is left out, and the next that can says how many were.
+
+    A pipe that nobody reads any more is another matter: it never comes back.
+    """
+
+    def __init__(self, target: TextIO) -> None:
+        self._target = target
+        self._left_out = 0
+
+    def write(self, line: str) -> None:
+        try:
+            self._target.write(line)
+            self._target.flush()
+        except BrokenPipeError:
+            raise
+        except OSError:
+            self._left_out += 1
+        else:
+            self._left_out = 0
+
+    def flush(self) -> None:
+        """After each line; `write` has done it."""
+
+    def tell(self, _logger: object, _method: str, values: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if self._left_out:
+            values["lines_left_out"] = self._left_out
+        return values
 
 
 def _without_secrets(_logger: object, _method: str, values: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 from typing import Any
 
 import pytest
@@ -47,3 +49,38 @@ def test_an_exception_is_written_with_its_traceback() -> None:
 def test_an_unknown_level_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="unknown log level 'loud'"):
         new_log("json", level="loud")
+
+
+class Disk(io.StringIO):
+    """Full now and then."""
+
+    full = False
+
+    def write(self, text: str) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(text)
+
+
+def test_lines_that_can_not_be_written_are_left_out_and_counted() -> None:
+    disk = Disk()
+    log = new_log("json", stream=disk)
+    log.info("one")
+    disk.full = True
+    log.info("two")
+    log.bind(more=1).info("three")
+    disk.full = False
+    log.info("four")
+    log.info("five")
+    assert [(line["msg"], line.get("lines_left_out")) for line in lines(disk)] == [
+        ("one", None),
+        ("four", 2),
+        ("five", None),
+    ]
+
+
+def test_a_pipe_without_a_reader_is_told_of() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with pytest.raises(BrokenPipeError), open(writer, "w") as pipe:
+        new_log("json", stream=pipe).info("one")
