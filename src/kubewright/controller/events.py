@@ -32,6 +32,7 @@ _BURST, _REFILL = 25, 300.0
 _SERIES_EVERY = 60.0
 """Seconds between two updates of one event's count."""
 _REMEMBERED = 4096
+"""Events of all objects together; of one object, which may find new words each time, an eighth part of them."""
 _WITHIN = 10.0
 """Seconds that a request may take before it is given up."""
 
@@ -48,9 +49,13 @@ class _Seen(msgspec.Struct):
     """Whose request is under way: side by side, both would take the other's for one from before a restart."""
 
 
-class _Allowance(msgspec.Struct):
-    left: float
+class _About(msgspec.Struct):
+    """What is known of one object's events."""
+
     at: float
+    left: float = float(_BURST)
+    """Requests that were left to it at that time."""
+    events: OrderedDict[str, _Seen] = msgspec.field(default_factory=OrderedDict)
 
 
 class EventRecorder:
@@ -60,6 +65,8 @@ class EventRecorder:
         The same event about the same object (type, reason, message, action and related object) is one Event with a
         count, also after a restart, as its name follows from what it says. An object's events are limited in their
         rate. `record` never raises: an event that can't be written is logged, loudly where the reason is a new one.
+    Assumptions
+        Who hears that an object is gone says so to `forget`.
     Caveats
         Counts reach the server at most once a minute; what a process counted after that goes with it.
     """
@@ -70,9 +77,19 @@ class EventRecorder:
         self._controller = controller
         self._instance = instance[:_WORD] or controller
         self._clock = clock
-        self._seen: OrderedDict[str, _Seen] = OrderedDict()
-        self._allowances: OrderedDict[str, _Allowance] = OrderedDict()
+        self._about: OrderedDict[str, _About] = OrderedDict()
+        self._remembered = 0
         self._complaint = ""
+
+    def __len__(self) -> int:
+        """How many events are remembered."""
+        return self._remembered
+
+    def forget(self, uid: str) -> None:
+        """The object is gone."""
+        about = self._about.pop(uid, None)
+        if about is not None:
+            self._remembered -= len(about.events)
 
     async def record(
         self,
@@ -131,17 +148,14 @@ class EventRecorder:
         told_apart = same if same is not None else event.note
         name = _name(regarding, [about.uid, type_, reason, told_apart, action, self._controller, other])
         event.metadata.name, event.metadata.namespace = name, regarding.namespace or "default"
-        seen = self._seen.get(name)
-        if seen is None:
-            seen = self._seen[name] = _Seen()
-            _trim(self._seen)
-        self._seen.move_to_end(name)
+        known = self._known(about.uid or describe(regarding))
+        seen = self._seen(known, name)
         seen.count += 1
         async with seen.turn:
             now = self._clock.monotonic()
             if seen.told == seen.count or (seen.told > 1 and now - seen.told_at < _SERIES_EVERY):
                 return
-            if self._is_allowed(about.uid or describe(regarding), now):
+            if _is_allowed(known, now):
                 await self._tell(event, seen)
                 seen.known, seen.told, seen.told_at = True, seen.count, now
 
@@ -175,18 +189,34 @@ class EventRecorder:
             query=(("fieldManager", self._controller),),
         )
 
-    def _is_allowed(self, key: str, now: float) -> bool:
-        allowance = self._allowances.get(key)
-        if allowance is None:
-            allowance = self._allowances[key] = _Allowance(float(_BURST), now)
-            _trim(self._allowances)
-        self._allowances.move_to_end(key)
-        allowance.left = min(float(_BURST), allowance.left + (now - allowance.at) / _REFILL)
-        allowance.at = now
-        if allowance.left < 1:
-            return False
-        allowance.left -= 1
-        return True
+    def _known(self, key: str) -> _About:
+        known = self._about.get(key)
+        if known is None:
+            known = self._about[key] = _About(self._clock.monotonic())
+        self._about.move_to_end(key)
+        return known
+
+    def _seen(self, known: _About, name: str) -> _Seen:
+        seen = known.events.get(name)
+        if seen is None:
+            seen = known.events[name] = _Seen()
+            self._remembered += 1
+            if len(known.events) > _REMEMBERED // 8:
+                known.events.popitem(last=False)
+                self._remembered -= 1
+            while self._remembered > _REMEMBERED:
+                self.forget(next(iter(self._about)))
+        known.events.move_to_end(name)
+        return seen
+
+
+def _is_allowed(about: _About, now: float) -> bool:
+    about.left = min(float(_BURST), about.left + (now - about.at) / _REFILL)
+    about.at = now
+    if about.left < 1:
+        return False
+    about.left -= 1
+    return True
 
 
 def _reference(obj: Resource) -> core_v1.ObjectReference:
@@ -212,8 +242,3 @@ def _name(regarding: Resource, what: list[str | None]) -> str:
 def _shortened(message: str) -> str:
     raw = message.encode()
     return message if len(raw) <= _NOTE else raw[: _NOTE - 3].decode(errors="ignore") + "…"
-
-
-def _trim(known: OrderedDict[str, _Seen] | OrderedDict[str, _Allowance]) -> None:
-    while len(known) > _REMEMBERED:
-        known.popitem(last=False)

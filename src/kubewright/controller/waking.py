@@ -60,6 +60,7 @@ class Waking:
         self._primary = env.informer(spec.kind)
         self._causes = env.causes
         self._releases = env.releases
+        self._events = env.events
         self._later: list[tuple[Watch[Any], Informer[Any]]] = []
         self._feeds: list[Feed[Any]] = []
         self._mapping = 0
@@ -74,7 +75,7 @@ class Waking:
             informer.subscribe(self._related_changed(Watch(kind, to=owner(self._spec.kind))))
             informer.subscribe(self._forget_deleted(resource_info(kind).qualified_plural))
         for kind in self._spec.kinds:
-            env.informer(kind).subscribe(self._released(resource_info(kind).qualified_plural))
+            env.informer(kind).subscribe(self._gone_or_released(resource_info(kind).qualified_plural))
         for watch in self._spec.watches:
             watched = env.informer(watch.kind)
             if is_async(watch.to):
@@ -202,11 +203,14 @@ class Waking:
 
         return handle
 
-    def _released(self, plural: str) -> Callable[[Event[Any]], None]:
+    def _gone_or_released(self, plural: str) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:
+            new = event.new_entry
+            if new is None:
+                self._events.forget(event.entry.uid)
             if not self._releases:
                 return
-            old, new = event.old_entry, event.new_entry
+            old = event.old_entry
             if new is None or (old is not None and old.controller != new.controller):
                 namespace, name = event.key
                 for request in self._releases.take((plural, namespace, name)):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
+
+import pytest
 
 from kubewright import Client, Conflict, Context, Manager, ObjectMeta, Operator, TerminalError
 from kubewright.api import LoopClock, Status
@@ -163,6 +166,52 @@ def test_the_same_event_from_several_tasks_at_once_is_counted_right() -> None:
             (event,) = await events(client)
             assert event.series is not None
             assert event.series.count == 6
+
+    run_in_virtual_time(main)
+
+
+def test_what_is_remembered_of_events_goes_with_their_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorders = list[EventRecorder]()
+
+    def recorder(client: Client, **options: Any) -> EventRecorder:
+        recorders.append(EventRecorder(client, **options))
+        return recorders[-1]
+
+    monkeypatch.setattr("kubewright.controller.environment.EventRecorder", recorder)
+    operator = always_failing()
+
+    @operator.finalizer(Widget, name="example.com/words")
+    async def clean_up(widget: Widget, ctx: Context) -> None:
+        await ctx.event("Normal", "Going", "goes", action="Go")
+
+    async def main() -> None:
+        async with world(operator) as here:
+            for number in range(20):
+                await here.create(f"w-{number}")
+            await asyncio.sleep(5)
+            assert sum(map(len, recorders)) == 20
+            for number in range(20):
+                await here.client.delete(Widget, f"w-{number}", namespace="default")
+            await asyncio.sleep(5)
+            assert len([event for event in await events(here.client) if event.reason == "Going"]) == 20
+            assert sum(map(len, recorders)) == 0
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize(("objects", "events", "remembered"), [(1, 1_000, 512), (15, 300, 3_900)])
+def test_of_very_many_events_the_latest_are_remembered(objects: int, events: int, remembered: int) -> None:
+    async def main() -> None:
+        clock = LoopClock()
+        async with DevCluster(clock=clock) as cluster:
+            recorder = EventRecorder(Client(cluster.transport()), controller="op/ctl", instance="here", clock=clock)
+            for number in range(objects):
+                about = core_v1.ConfigMap(metadata=_named(f"m-{number}"))
+                about.metadata.uid = str(number)
+                for said in range(events):
+                    message = str(said)
+                    await recorder.record(about, "Normal", "Seen", message, action="Look", related=None, log=null_log())
+            assert len(recorder) == remembered
 
     run_in_virtual_time(main)
 
