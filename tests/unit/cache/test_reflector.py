@@ -238,11 +238,11 @@ def test_a_refused_watch_makes_the_view_no_longer_live(run: RunVirtually, world:
 def test_long_lists_come_in_pages(run: RunVirtually, world: World, widget: type[Widget]) -> None:
     async def main() -> None:
         informer = world.cache.informer(widget)
-        for number in range(1201):
+        for number in range(2201):
             world.server.put(f"w{number:04}")
         async with world.running():
-            assert len(informer) == 1201
-            assert [call.get("continue") for call in world.server.calls("list")] == [None, "500", "1000"]
+            assert len(informer) == 2201
+            assert [call.get("continue") for call in world.server.calls("list")] == [None, "1000", "2000"]
 
     run(main())
 
@@ -250,11 +250,11 @@ def test_long_lists_come_in_pages(run: RunVirtually, world: World, widget: type[
 def test_an_expired_page_means_the_whole_list_at_once(run: RunVirtually, world: World, widget: type[Widget]) -> None:
     async def main() -> None:
         informer = world.cache.informer(widget)
-        for number in range(600):
+        for number in range(1200):
             world.server.put(f"w{number:04}")
         world.server.expired_continues = 1
         async with world.running():
-            assert len(informer) == 600
+            assert len(informer) == 1200
             assert "limit" not in world.server.calls("list")[-1]
 
     run(main())
