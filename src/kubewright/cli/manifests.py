@@ -29,8 +29,14 @@ __all__ = ["command"]
     metavar="ADDRESS",
     help="Where /metrics is served, such as :8080; 0: nowhere.  [default: as the operator's settings have it]",
 )
+@click.option(
+    "--deployment/--no-deployment",
+    "deployed",
+    default=True,
+    help="Whether the operator's Deployment, and the Service of its metrics, are among them.  [default: they are]",
+)
 def command(
-    target: str, image: str | None, namespace: str | None, watched: tuple[str, ...], metrics: str | None
+    target: str, image: str | None, namespace: str | None, watched: tuple[str, ...], metrics: str | None, deployed: bool
 ) -> None:
     """Print the CRDs, RBAC and Deployment of the operator TARGET ("module:attribute" or "file.py:attribute").
 
@@ -46,7 +52,13 @@ def command(
         raise Failure(str(error), exit_code=2) from error
     try:
         documents = manifests(
-            operator, target=module, image=image, namespace=namespace, watched=watched or None, settings=settings
+            operator,
+            target=module,
+            image=image,
+            namespace=namespace,
+            watched=watched or None,
+            settings=settings,
+            deployed=deployed,
         )
     except (TypeError, ValueError) as error:
         raise Failure(str(error)) from error

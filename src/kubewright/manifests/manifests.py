@@ -25,34 +25,39 @@ def manifests(
     namespace: str | None = None,
     watched: Iterable[str] | None = None,
     settings: Settings | None = None,
+    deployed: bool = True,
 ) -> list[dict[str, Any]]:
     """CRDs, namespace, service account, RBAC, Deployment and, where metrics are served, a Service for them, as what their
     YAML says. Raises TypeError and ValueError for what can't be applied.
 
     ``target``: the operator as ``kubewright run`` takes it. ``image``: default ``<operator>:latest``. ``namespace``:
     default ``<operator>-system``. ``watched``: the namespaces it works in here, default those it declares.
-    ``settings``: default the operator's own.
+    ``settings``: default the operator's own. Without ``deployed`` it is what the operator needs, and not the operator: no
+    Deployment, no Service.
     """
     scope = operator.namespaces if watched is None else checked_namespaces(watched, what="watched")
     home = namespace or f"{operator.name}-system"
     check_dns_label(home, what="namespace")
     chosen = settings or operator.settings
-    service = metrics_service(operator, chosen, namespace=home)
     objects: list[Resource] = [
         core_v1.Namespace(metadata=ObjectMeta(name=home)),
         core_v1.ServiceAccount(metadata=ObjectMeta(name=operator.name, namespace=home)),
         *access(operator, home=home, namespaces=scope),
         *lease_access(operator, home=home, namespace=chosen.leader_elect_resource_namespace or home),
-        *([] if service is None else [service]),
-        deployment(
-            operator,
-            chosen,
-            target=target,
-            image=image or f"{operator.name}:latest",
-            namespace=home,
-            watched=None if scope == operator.namespaces else scope,
-        ),
     ]
+    if deployed:
+        if (service := metrics_service(operator, chosen, namespace=home)) is not None:
+            objects.append(service)
+        objects.append(
+            deployment(
+                operator,
+                chosen,
+                target=target,
+                image=image or f"{operator.name}:latest",
+                namespace=home,
+                watched=None if scope == operator.namespaces else scope,
+            )
+        )
     return [*(definition(kind) for kind in operator.custom_kinds), *map(_manifest, objects)]
 
 

@@ -62,10 +62,17 @@ def _subject(identity: str | None) -> str:
     return f"--user={identity or 'USER'}"
 
 
-def installs(target: str | None, namespace: str | None) -> str:
-    """What installs everything that an operator needs."""
-    where = [] if namespace is None else ["--namespace", namespace]
-    return f"kubewright manifests {shlex.join([target or 'TARGET', *where])} | kubectl apply -f -"
+def installs(target: str | None, namespace: str | None, watched: Iterable[str] | None) -> str:
+    """What installs everything that an operator needs, and leaves the operator itself alone: its image, who set what of it.
+
+    ``watched``: the namespaces it works in; None for everywhere.
+    """
+    words = [target or "TARGET", "--no-deployment"]
+    if namespace is not None:
+        words += ["--namespace", namespace]
+    for each in watched or ():
+        words += ["--watch-namespace", each]
+    return f"kubewright manifests {shlex.join(words)} | kubectl apply -f -"
 
 
 def _command(*words: str) -> str:

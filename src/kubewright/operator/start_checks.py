@@ -251,11 +251,17 @@ class StartChecks:
             self._log.info("everything is there that this operator needs")
 
     def _remedy(self, findings: Findings) -> list[str]:
-        everything = installs(self._target, self._account_namespace(findings.identity))
-        if findings.forbidden and self._account_namespace(findings.identity) is None:
-            given = grants(findings.forbidden, operator=self._operator, identity=findings.identity)
-            return [everything, *given] if findings.unserved else given
-        return [everything]
+        home = self._account_namespace(findings.identity)
+        everything = installs(self._target, home, self._namespaces)
+        if home is None:
+            beyond = findings.forbidden
+        else:  # where else the Lease is to be, only this process was told
+            beyond = tuple(one for one in findings.forbidden if self._is_lease(one) and one.namespace != home)
+        given = grants(beyond, operator=self._operator, identity=findings.identity)
+        return [*([everything] if findings.unserved or beyond != findings.forbidden else []), *given]
+
+    def _is_lease(self, missing: Missing) -> bool:
+        return missing.need.info == self._lease_need.info
 
     def _account_namespace(self, identity: str | None) -> str | None:
         """The namespace of the service account that the generated manifests are about, if we are that."""

@@ -22,6 +22,7 @@ class GuardedTransport:
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
         self.forbidden: set[tuple[str, str]] = set()
+        self.user = "alice"
         self.named: dict[tuple[str, str], str] = {}
         """What is allowed only for the object of that name, as by a role's ``resourceNames``."""
         self.silent = False
@@ -63,9 +64,8 @@ class GuardedTransport:
         resource = call.resource.partition(".")[0] + (f"/{call.subresource}" if call.subresource else "")
         return (call.verb, resource) in self.forbidden
 
-    @staticmethod
-    def _refusal(call: Call) -> bytes:
-        message = f'{call.resource} is forbidden: User "alice" cannot {call.verb} resource "{call.resource}"'
+    def _refusal(self, call: Call) -> bytes:
+        message = f'{call.resource} is forbidden: User "{self.user}" cannot {call.verb} resource "{call.resource}"'
         status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403}
         return msgspec.json.encode({**status, "message": message})
 

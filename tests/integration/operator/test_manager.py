@@ -138,7 +138,7 @@ def test_a_missing_definition_is_told_with_its_remedy_and_waited_for() -> None:
             assert here.healthy(), "a restart would not help"
             (said,) = here.said("not everything is there that this operator needs")
             assert "the server has no example.com/v1" in said["missing"][0]
-            assert said["remedy"] == ["kubewright manifests things.py:operator | kubectl apply -f -"]
+            assert said["remedy"] == ["kubewright manifests things.py:operator --no-deployment | kubectl apply -f -"]
             await install(here.somebody, operator)
             await here.until_ready(within=10)
             assert len(here.said("everything is there that this operator needs")) == 1
@@ -195,6 +195,27 @@ def test_an_operator_of_certain_namespaces_is_told_what_it_lacks_in_each() -> No
                 ]
                 roles = [command.split() for command in said["remedy"] if command.startswith("kubectl create role ")]
                 assert [words[words.index("-n") + 1] for words in roles] == ["default", "red"]
+
+    run_in_virtual_time(main)
+
+
+def test_the_remedy_is_for_the_namespaces_that_were_chosen_and_leaves_the_deployment_alone() -> None:
+    async def main() -> None:
+        async with world(things(namespaces=["default", "red"]), lease=True) as here:
+            here.guard.user = "system:serviceaccount:ops:things"
+            here.guard.forbidden = {("list", "configmaps"), ("patch", "leases")}
+            async with running(here):
+                await asyncio.sleep(5)
+                (said,) = here.said("not everything is there that this operator needs")
+                assert "not allowed: patch of leases.coordination.k8s.io in namespace default" in said["missing"]
+                everything, role, binding = said["remedy"]
+                assert everything == (
+                    "kubewright manifests things.py:operator --no-deployment --namespace ops --watch-namespace default "
+                    "--watch-namespace red | kubectl apply -f -"
+                )
+                assert role.startswith("kubectl create role things-")
+                assert "-n default --verb=patch --resource=leases.coordination.k8s.io" in role
+                assert binding.endswith("--serviceaccount=ops:things")
 
     run_in_virtual_time(main)
 

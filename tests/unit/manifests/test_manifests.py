@@ -42,6 +42,13 @@ def test_the_order_is_that_in_which_they_can_be_applied() -> None:
     ]
 
 
+def test_what_an_operator_needs_may_be_had_without_the_operator() -> None:
+    measured = Settings(metrics_bind_address=":8080")
+    kinds = [each["kind"] for each in manifests(operator, target=TARGET, settings=measured, deployed=False)]
+    whole = [each["kind"] for each in manifests(operator, target=TARGET, settings=measured)]
+    assert whole == [*kinds, "Service", "Deployment"]
+
+
 def test_the_deployment_gives_the_manager_more_time_than_it_takes_to_stop() -> None:
     pod = manifests(operator, target=TARGET)[-1]["spec"]["template"]["spec"]
     assert pod["terminationGracePeriodSeconds"] > operator.settings.stop_within

@@ -60,9 +60,12 @@ def test_who_is_not_known_has_a_place_to_be_filled_in() -> None:
 
 
 def test_everything_is_installed_by_the_manifests_of_the_same_target() -> None:
-    assert installs("my file.py", None) == "kubewright manifests 'my file.py' | kubectl apply -f -"
-    assert installs("a.b:c", "ops") == "kubewright manifests a.b:c --namespace ops | kubectl apply -f -"
-    assert installs(None, None) == "kubewright manifests TARGET | kubectl apply -f -"
+    given = {
+        installs("my file.py", None, None): "'my file.py' --no-deployment",
+        installs("a.b:c", "ops", None): "a.b:c --no-deployment --namespace ops",
+        installs(None, None, ["red", "blue"]): "TARGET --no-deployment --watch-namespace red --watch-namespace blue",
+    }
+    assert list(given) == [f"kubewright manifests {words} | kubectl apply -f -" for words in given.values()]
 
 
 def test_each_resource_is_needed_once_with_all_verbs_of_all_controllers() -> None:
