@@ -11,6 +11,7 @@ import ssl
 import zlib
 from contextlib import suppress
 from functools import lru_cache
+from socket import socket
 from typing import cast
 
 import httptools
@@ -70,8 +71,9 @@ class Connection(asyncio.BufferedProtocol):
         self._inflating: Inflating | None = None
         self._expires = float("inf")
         self._timer: asyncio.TimerHandle | None = None
-        self._poll: select.poll | None = None
-        """Asks the system for news; not after the connection's end, when the socket's number may be another one's."""
+        self._socket: socket | None = None
+        self._poll = select.poll()
+        """Asks the system for news of the socket."""
 
     # -- for whoever sends requests
 
@@ -97,7 +99,8 @@ class Connection(asyncio.BufferedProtocol):
         """
         if self._error is not None:
             return True
-        return self._poll is None or bool(self._poll.poll(0))
+        # TLS closes the socket before it tells of that, and then its number may be another one's already
+        return self._socket is None or self._socket.fileno() < 0 or bool(self._poll.poll(0))
 
     async def whole(self, message: bytes, *, timeout: float, bodiless: bool = False) -> bytes:
         """Sends a request and waits for its answer's end, ``timeout`` seconds at most; the body.
@@ -150,10 +153,9 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._connected = True
-        opened = transport.get_extra_info("socket")
-        if opened is not None and opened.fileno() >= 0:
-            self._poll = select.poll()
-            self._poll.register(opened.fileno(), select.POLLIN)
+        self._socket = transport.get_extra_info("socket")
+        if self._socket is not None and self._socket.fileno() >= 0:
+            self._poll.register(self._socket.fileno(), select.POLLIN)
 
     def get_buffer(self, _sizehint: int) -> memoryview:
         return self._buffer

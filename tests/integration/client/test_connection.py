@@ -6,11 +6,13 @@ import asyncio
 import gzip
 import random
 import re
+import socket
 from collections.abc import AsyncIterator
 
 import pytest
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
+from kubewright.client.connection import Connection
 from tests.integration.client.conftest import Connect, sized
 
 GET = HttpRequest("GET", "/api")
@@ -219,3 +221,24 @@ async def test_plain_http_is_asked_of_a_proxy_by_its_whole_address(raw: Raw, con
     (head,) = raw.heads
     assert head.startswith("GET http://api.example.com:8080/prefix/api HTTP/1.1\r\nhost: api.example.com:8080\r\n")
     assert "proxy-authorization: Basic bWU6cHc=\r\n" in head
+
+
+async def test_a_connection_whose_socket_is_closed_has_news_also_when_another_socket_got_its_number() -> None:
+    ours, theirs = socket.socketpair()
+
+    class Closed(asyncio.Transport):
+        """As below TLS, which is told of the end in the loop's next round."""
+
+        def get_extra_info(self, name: str, default: object = None) -> object:
+            return ours if name == "socket" else default
+
+    connection = Connection(None, memoryview(bytearray(1)))
+    connection.connection_made(Closed())
+    assert not connection.has_news()
+    number = ours.fileno()
+    ours.close()
+    others = socket.socketpair()
+    assert number in [each.fileno() for each in others]
+    assert connection.has_news()
+    for each in (theirs, *others):
+        each.close()
