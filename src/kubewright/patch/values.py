@@ -12,7 +12,7 @@ __all__ = ["Object", "copied", "same"]
 
 Object: TypeAlias = dict[str, JSON]
 
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder(order="deterministic").encode
 _CONTAINERS = (dict, list)
 
 
