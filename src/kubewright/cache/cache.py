@@ -241,7 +241,8 @@ class Cache:
 
     def _written(self, info: ResourceInfo, raw: bytes) -> Awaitable[None] | None:
         others = []
-        for informer in self:
+        for classes in tuple(self._informers.values()):
+            informer = _first(classes)
             if informer.info is info or informer.info.gvk == info.gvk:
                 informer.fold(raw)
             elif _same_resource(informer.info, info):

@@ -70,19 +70,19 @@ def resource_path(
         raise ValueError(f"{info.kind} is cluster-scoped: it has no namespace, {namespace!r} was given")
     if name is not None and namespace is None and info.namespaced:
         raise ValueError(f"{info.kind} {name} needs a namespace")
+    path = f"/apis/{info.group}/{info.version}" if info.group else f"/api/{info.version}"
     if namespace is not None:
         _check_segment(namespace, info.kind, "namespace")
+        path += f"/namespaces/{namespace}"
+    path += f"/{info.plural}"
     if name is not None:
         _check_segment(name, info.kind, "name")
+        path += f"/{name}"
     if subresource is not None:
         for part in subresource.removesuffix("/").split("/"):  # a proxy has a path of its own
             _check_segment(part, info.kind, "subresource")
-    parts = ["", "apis", info.group, info.version] if info.group else ["", "api", info.version]
-    if namespace is not None:
-        parts += ["namespaces", namespace]
-    parts.append(info.plural)
-    parts += [part for part in (name, subresource) if part is not None]
-    return "/".join(parts)
+        path += f"/{subresource}"
+    return path
 
 
 def _check_segment(part: str, kind: str, what: str) -> None:

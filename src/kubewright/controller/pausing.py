@@ -16,7 +16,7 @@ _NAME = PAUSED.encode()
 
 
 def is_paused(entry: Entry | None) -> bool:
-    if entry is None or _NAME not in entry.raw:
+    if entry is None or _NAME not in entry.text:
         return False
     try:
         return entry.annotations.get(PAUSED) == "true"

@@ -103,9 +103,8 @@ class Waking:
         def handle(event: Event[Any]) -> None:
             if not (self._passes(predicate, event) or pause_turned(event)):
                 return
-            namespace, name = event.key
-            request = Request(event.cluster, namespace or None, name)
-            old, new = event.old_entry, event.new_entry
+            entry, old, new = event.entry, event.change.old, event.change.new
+            request = Request(event.cluster, entry.namespace or None, entry.name)
             if old is None or new is None or old.generation != new.generation:
                 self._queue.forget(request)
             self._causes.note(request, event)
