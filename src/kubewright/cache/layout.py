@@ -183,6 +183,8 @@ class Layout:
 
     def _read(self, head: Any, text: bytes) -> tuple[Values, ...]:
         owners = head.metadata.owner_references
+        if not owners and not self._readers:
+            return _UNOWNED
         if owners or self._ends is None:
             return self._read_each(head, text)
         try:
