@@ -28,7 +28,7 @@ from kubewright.controller.threads import Threads
 from kubewright.controller.waking import Waking
 from kubewright.controller.watchdog import RunningTasks
 from kubewright.controller.writes import AppliedIntents
-from kubewright.telemetry import Log, Metrics, Spans, described, null_metrics, said
+from kubewright.telemetry import LateValues, Log, Metrics, Spans, described, null_metrics, said
 
 __all__ = ["Controller"]
 
@@ -214,9 +214,15 @@ class Controller(Generic[R]):
 
     def _log_of(self, request: Request, entry: Entry | None, reconcile_id: str) -> Log:
         """``uid`` and ``generation`` are None where there is no object."""
-        uid, generation = (None, None) if entry is None else (entry.uid, entry.generation)
-        return self._log.bind(
-            namespace=request.namespace, name=request.name, uid=uid, generation=generation, reconcile_id=reconcile_id
+        return LateValues(
+            self._log,
+            lambda: {
+                "namespace": request.namespace,
+                "name": request.name,
+                "uid": None if entry is None else entry.uid,
+                "generation": None if entry is None else entry.generation,
+                "reconcile_id": reconcile_id,
+            },
         )
 
     def _is_paused(self, request: Request, entry: Entry | None, log: Log) -> bool:

@@ -3,7 +3,7 @@
 They are passed in, never global. `prometheus` exports metrics.
 """
 
-from kubewright.telemetry.logs import Log, LogFormat, LogLevel, new_log, null_log
+from kubewright.telemetry.logs import LateValues, Log, LogFormat, LogLevel, new_log, null_log
 from kubewright.telemetry.metrics import Counter, Histogram, Metric, Metrics, Reading, null_metrics
 from kubewright.telemetry.prometheus import PrometheusExporter
 from kubewright.telemetry.redaction import described, said, shown, without_credentials
@@ -12,6 +12,7 @@ from kubewright.telemetry.spans import Span, Spans, open_telemetry
 __all__ = [
     "Counter",
     "Histogram",
+    "LateValues",
     "Log",
     "LogFormat",
     "LogLevel",

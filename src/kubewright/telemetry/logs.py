@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
@@ -14,7 +14,7 @@ from kubewright.telemetry.redaction import loggable
 if TYPE_CHECKING:
     from structlog.typing import Processor
 
-__all__ = ["Log", "LogFormat", "LogLevel", "new_log", "null_log"]
+__all__ = ["LateValues", "Log", "LogFormat", "LogLevel", "new_log", "null_log"]
 
 LogFormat = Literal["json", "console"]
 
@@ -174,6 +174,43 @@ def _json(value: MutableMapping[str, Any], default: Callable[[Any], Any] = str, 
 
     event = value.pop("event", "")
     return msgspec.json.encode({"msg": event, **value}, enc_hook=default).decode()
+
+
+class LateValues:
+    """Adds the same values to each line, as ``log.bind`` does, but finds them out with the first line.
+
+    For logs of which most are never written to.
+    """
+
+    __slots__ = ("_bound", "_log", "_values")
+
+    def __init__(self, log: Log, values: Callable[[], Mapping[str, object]]) -> None:
+        self._log = log
+        self._values = values
+        self._bound: Log | None = None
+
+    def bind(self, **values: object) -> Log:
+        return self._found().bind(**values)
+
+    def debug(self, event: str, **values: object) -> object:
+        return self._found().debug(event, **values)
+
+    def info(self, event: str, **values: object) -> object:
+        return self._found().info(event, **values)
+
+    def warning(self, event: str, **values: object) -> object:
+        return self._found().warning(event, **values)
+
+    def error(self, event: str, **values: object) -> object:
+        return self._found().error(event, **values)
+
+    def exception(self, event: str, **values: object) -> object:
+        return self._found().exception(event, **values)
+
+    def _found(self) -> Log:
+        if self._bound is None:
+            self._bound = self._log.bind(**self._values())
+        return self._bound
 
 
 class _NullLog:
