@@ -37,7 +37,7 @@ def load_operator(target: str) -> Loaded:
     if place.endswith(".py") or "/" in place:
         module, name = _load_file(Path(place), place)
     else:
-        _search_first(Path.cwd())  # as `python -m` does
+        _search_first(_here())  # as `python -m` does
         module, name = _import(place, place), place
     if not hasattr(module, attribute):
         candidates = [name for name, value in vars(module).items() if isinstance(value, Operator)]
@@ -89,6 +89,13 @@ def _alone(file: Path) -> ModuleType:
     return module
 
 
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise Failure("the folder that this was started in is gone: start it in another") from error
+
+
 def _search_first(folder: Path) -> None:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -108,7 +115,7 @@ def _guarded(load: Callable[[], ModuleType], place: str, module: str | None) -> 
         raise Failure(f"{where}: syntax error: {error.msg}") from error
     except ModuleNotFoundError as error:
         if module is not None and error.name is not None and f"{module}.".startswith(f"{error.name}."):
-            raise Failure(f"there is no module {place!r} here ({Path.cwd()}); {_USAGE}", exit_code=2) from error
+            raise Failure(f"there is no module {place!r} here ({_here()}); {_USAGE}", exit_code=2) from error
         raise Failure(f"{_last_line(error, place)}: {error}; is it installed in this environment?") from error
     except (Exception, SystemExit) as error:
         message = " ".join(str(error).split())

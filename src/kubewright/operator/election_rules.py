@@ -21,8 +21,8 @@ def check_times(lease_duration: int, renew_deadline: float, retry_period: float,
     """Raises ValueError, naming the arguments, before whose names ``prefix`` comes."""
     duration = f"{prefix}lease_duration={lease_duration:g}"
     deadline = f"{prefix}renew_deadline={renew_deadline:g}"
-    if lease_duration < 1 or lease_duration != int(lease_duration):
-        raise ValueError(f"{duration}: a Lease counts in whole seconds, 1 at least")
+    if not 1 <= lease_duration < 2**31 or lease_duration != int(lease_duration):
+        raise ValueError(f"{duration}: a Lease counts in whole seconds, 1 at least and 2147483647 at most")
     if renew_deadline >= lease_duration:
         raise ValueError(f"{deadline} must be less than {duration}: a write may take what is between them")
     if retry_period <= 0 or renew_deadline <= JITTER * retry_period:

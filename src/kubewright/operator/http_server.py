@@ -21,7 +21,8 @@ class Address(Struct, frozen=True):
         """From ``:8081``, ``127.0.0.1:8081`` or ``[::1]:8081``. Raises ValueError."""
         host, colon, port = text.rpartition(":")
         host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-        if not colon or not port.isdecimal() or int(port) > 65535:
+        written_well = colon and port.isascii() and port.isdecimal() and not any(map(str.isspace, host))
+        if not written_well or int(port) > 65535:
             raise ValueError(f"{text!r} is no address: use HOST:PORT, or :PORT for all of this machine's")
         return cls(host or None, int(port))
 

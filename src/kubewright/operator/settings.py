@@ -61,9 +61,15 @@ class Settings(Struct, frozen=True, kw_only=True, metaclass=Declared):
             raise SettingsError(str(error)) from error
 
 
+_MOST_SECONDS = 2**31 - 1
+"""As many as a Lease takes, and as timers do."""
+
+
 def _seconds(value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value > 0):
         raise ValueError(f"{value!r} is no positive number of seconds")
+    if value > _MOST_SECONDS:
+        raise ValueError(f"{value!r} seconds are too many: {_MOST_SECONDS} is the most")
 
 
 def _seconds_or_none(value: object) -> None:

@@ -102,3 +102,12 @@ def test_what_is_wrong_with_the_file_is_said_in_one_line(tmp_path: Path, source:
 @pytest.mark.parametrize("target", ["no.such.module:operator", "no/such/file.py", "./", "..:x", ":operator", ""])
 def test_a_target_that_is_nothing_is_wrong_use(target: str) -> None:
     assert failure(target).exit_code == 2
+
+
+def test_a_folder_that_is_gone_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(Failure, match="started in is gone"):
+        load_operator("some.module")

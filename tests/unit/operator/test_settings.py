@@ -44,6 +44,8 @@ def test_switches_are_read_from_variables(text: str, meant: bool) -> None:
         ("STOP_WITHIN", "soon", "'soon' is no positive number of seconds"),
         ("STOP_WITHIN", "0", "no positive number"),
         ("STOP_WITHIN", "nan", "no positive number"),
+        ("STOP_WITHIN", "1e300", "1e+300 seconds are too many: 2147483647 is the most"),
+        ("LEADER_ELECT_LEASE_DURATION", "2147483648", "seconds are too many"),
         ("LEADER_ELECT", "maybe", "'maybe' is neither true nor false"),
         ("LEADER_ELECT_LEASE_DURATION", "1.5", "no whole number of seconds"),
         ("LEADER_ELECT_RESOURCE_NAME", "A_b", "A_b"),
@@ -55,6 +57,8 @@ def test_switches_are_read_from_variables(text: str, meant: bool) -> None:
         ("WAIT_FOR_SERVER", "-1", "no positive number of seconds"),
         ("LOG_LEVEL", "warn", "did you mean warning?"),
         ("HEALTH_PROBE_BIND_ADDRESS", "8081", "use HOST:PORT"),
+        ("HEALTH_PROBE_BIND_ADDRESS", " :8081", "use HOST:PORT"),
+        ("HEALTH_PROBE_BIND_ADDRESS", ":٨٠", "use HOST:PORT"),
     ],
 )
 def test_a_value_of_no_use_is_refused_by_its_variable(variable: str, text: str, said: str) -> None:
