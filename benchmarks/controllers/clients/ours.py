@@ -18,15 +18,24 @@ from kubewright.telemetry import Metrics, new_log
 __all__ = ["Kubewright"]
 
 
+class _Operation(msgspec.Struct):
+    path: str
+    value: msgspec.Raw
+
+
+_operations = msgspec.json.Decoder(list[_Operation])
+_encode = msgspec.json.Encoder().encode
+
+
 class _MergePatches(HttpsTransport):
     """The stub knows no JSON Patch, so the status' is sent as a merge patch. What that costs is counted as ours."""
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         if request.headers.get("content-type") == "application/json-patch+json":
-            version, *fields = msgspec.json.decode(request.body)
-            status = {each["path"].removeprefix("/status/"): each["value"] for each in fields}
-            body = {"metadata": {"resourceVersion": version["value"]}, "status": status}
-            request = msgspec.structs.replace(request, body=msgspec.json.encode(body))
+            version, *fields = _operations.decode(request.body)
+            status = {each.path.removeprefix("/status/"): each.value for each in fields}
+            body = _encode({"metadata": {"resourceVersion": version.value}, "status": status})
+            request = HttpRequest(request.method, request.path, request.query, request.headers, body)
         return await super().request(request)
 
 
