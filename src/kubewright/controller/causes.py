@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from typing import Any
 
 from msgspec import Struct
@@ -65,7 +65,9 @@ class OwnWrites:
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
         self._seconds = seconds
-        self._made_at: OrderedDict[int, float] = OrderedDict()
+        self._made_at: dict[int, float] = {}
+        self._made: deque[tuple[int, float]] = deque()
+        """The same in order; one that was made again is there twice."""
 
     def __len__(self) -> int:
         return len(self._made_at)
@@ -73,10 +75,17 @@ class OwnWrites:
     def add(self, resource_version: int) -> None:
         now = self._clock.monotonic()
         self._made_at[resource_version] = now
-        self._made_at.move_to_end(resource_version)
-        while len(self._made_at) > _REMEMBERED or now - next(iter(self._made_at.values())) > self._seconds:
-            self._made_at.popitem(last=False)
+        made = self._made
+        made.append((resource_version, now))
+        while len(made) > _REMEMBERED or now - made[0][1] > self._seconds:
+            oldest, when = made.popleft()
+            if self._made_at.get(oldest) == when:
+                del self._made_at[oldest]
 
     def caused(self, causes: tuple[Cause, ...]) -> bool:
         """Whether there are causes, and all of them are own writes."""
-        return bool(causes) and all(cause.resource_version in self._made_at for cause in causes)
+        made_at = self._made_at
+        for cause in causes:
+            if cause.resource_version not in made_at:
+                return False
+        return bool(causes)

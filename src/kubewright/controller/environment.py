@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from platform import node
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -31,7 +31,7 @@ class NotDeclared(LookupError):
     """A kind was read that the controller did not declare."""
 
 
-class Write(NamedTuple):
+class Write(Struct, frozen=True, gc=False):
     """What one write of a run changed: ``status``, or the kind and name of an object, as it was and as it is."""
 
     what: str

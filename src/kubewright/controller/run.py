@@ -318,7 +318,8 @@ class Run(Generic[R]):
         env = self._env
 
         def changes() -> Iterator[tuple[str, JSON, JSON]]:
-            for what, old, new in start.writes:
+            for write in start.writes:
+                what, old, new = write.what, write.before, write.after
                 head = ".status" if what == "status" else ""
                 secret = what.startswith("Secret ")
                 for path, before, after in changed_fields(msgspec.json.decode(old), msgspec.json.decode(new), head):
