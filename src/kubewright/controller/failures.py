@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from kubewright.telemetry import described
+from kubewright.telemetry import described, said
 
 __all__ = ["as_failure", "from_the_users_code", "place", "users_frame"]
 
@@ -21,7 +21,7 @@ def as_failure(error: BaseException) -> Exception:
     if isinstance(error, asyncio.CancelledError):
         what = "was cancelled from within"
     elif isinstance(error, SystemExit):
-        what = "asked for the process to exit"
+        what = f"asked for the process to exit: {said(error)}"
     else:
         what = f"raised {described(error)}"
     failure = RuntimeError(f"it {what}").with_traceback(error.__traceback__)

@@ -24,6 +24,7 @@ from kubewright.controller.cron import Schedule
 from kubewright.controller.queue import Priority
 from kubewright.controller.request import Request
 from kubewright.telemetry import Log, shown
+from kubewright.telemetry.standard_logging import RUN_LOG
 
 __all__ = ["Channel", "Source", "SourceContext", "SourceItem", "Wake", "cron", "every", "follow", "source_name"]
 
@@ -196,6 +197,8 @@ async def follow(source: Source, around: SourceContext, wake: Callable[[object],
         nonlocal failures
         failures = 0
         wake(item)
+
+    RUN_LOG.set(around.log)
 
     async def take_all() -> None:
         await _take_all(_iterator(source, around), took)

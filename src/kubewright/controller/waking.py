@@ -23,6 +23,7 @@ from kubewright.controller.spec import ControllerSpec
 from kubewright.controller.watches import MetadataMapper, Watch, is_async, owner
 from kubewright.controller.writes import AppliedIntents
 from kubewright.telemetry import Log, shown
+from kubewright.telemetry.standard_logging import RUN_LOG
 
 __all__ = ["Waking"]
 
@@ -148,6 +149,7 @@ class Waking:
         return handle
 
     async def _map(self, watch: Watch[Any], informer: Informer[Any]) -> None:
+        RUN_LOG.set(self._log)
         with informer.feed() as feed:
             self._feeds.append(feed)
             async for event in feed:

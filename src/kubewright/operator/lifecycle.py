@@ -16,7 +16,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
 
-from kubewright.telemetry import Log
+from kubewright.api.cancellation import ends_us
+from kubewright.controller.failures import as_failure
+from kubewright.telemetry import Log, said
 
 __all__ = ["LAST_SECONDS", "Lifecycle", "StartFailed"]
 
@@ -84,7 +86,7 @@ class Lifecycle:
             try:
                 task.result()
             except Exception as error:
-                raise StartFailed(f"{name} did not start: {error}") from error
+                raise StartFailed(f"{name} did not start: {_why(error)}") from error
 
     def run(
         self,
@@ -169,9 +171,21 @@ class Lifecycle:
 
 
 async def _held(part: AbstractAsyncContextManager[object], entered: asyncio.Event, leave: asyncio.Event) -> None:
-    async with part:
-        entered.set()
-        await leave.wait()
+    try:
+        async with part:
+            entered.set()
+            await leave.wait()
+    except BaseException as error:
+        if ends_us(error):
+            raise
+        raise as_failure(error) from error
+
+
+def _why(error: Exception) -> str:
+    """What task groups wrap is what went wrong; an error that says nothing has at least a name."""
+    if isinstance(error, ExceptionGroup):
+        return "; ".join(map(_why, error.exceptions))
+    return said(error) or type(error).__name__
 
 
 def _now() -> float:

@@ -27,6 +27,7 @@ from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.operator import Operator
 from kubewright.operator.settings import Settings
 from kubewright.telemetry import Log, Metrics, Spans, null_log, null_metrics, open_telemetry
+from kubewright.telemetry.standard_logging import RUN_LOG
 
 if TYPE_CHECKING:
     from kubewright.operator.election import LeaderElection
@@ -198,7 +199,7 @@ class Manager:
         if self.election is not None and not await self._win(self.election, lifecycle):
             return
         if self.operator.lifespan is not None:
-            await lifecycle.enter("the operator's lifespan", self.sharing(), unless=self._stopping)
+            await lifecycle.enter("the operator's lifespan", self._heard(), unless=self._stopping)
         if self._watchdog is not None:
             lifecycle.run("loop watchdog", {"loop watchdog": self._watchdog.run()})
         if not self._stopping.is_set():
@@ -256,6 +257,13 @@ class Manager:
         async with self.operator.lifespan(self._writer) as state:
             for controller in self.controllers:
                 controller.share(state)
+            yield
+
+    @asynccontextmanager
+    async def _heard(self) -> AsyncIterator[None]:
+        """`sharing`, in a task of its own: what it starts and logs by other means is of this operator."""
+        RUN_LOG.set(self._log)
+        async with self.sharing():
             yield
 
     async def settled(self) -> None:

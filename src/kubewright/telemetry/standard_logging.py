@@ -18,7 +18,8 @@ from kubewright.telemetry.redaction import loggable
 __all__ = ["RUN_LOG", "Early", "heard_by"]
 
 RUN_LOG: ContextVar[Log | None] = ContextVar("RUN_LOG", default=None)
-"""The log of the run that code works for, which names its object; tasks and threads that a run starts have it too."""
+"""The log of the run that code works for, which names its object; tasks and threads that a run starts have it too. What an
+operator does beside its runs (sources, mappers, its lifespan) has one that names the controller, or the operator."""
 
 _OURS = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"message", "asctime", "taskName"}
 

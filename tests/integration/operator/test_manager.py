@@ -500,16 +500,38 @@ def test_a_lifespan_that_fails_is_named_and_leaves_nothing() -> None:
     run_in_virtual_time(main)
 
 
-def test_a_leader_that_fails_lets_go_of_its_lease() -> None:
+@pytest.mark.parametrize(
+    "error", [ConnectionError("the cloud does not answer"), SystemExit("the cloud does not answer")]
+)
+def test_a_leader_that_fails_lets_go_of_its_lease(error: BaseException) -> None:
     @asynccontextmanager
     async def broken(client: Client) -> AsyncIterator[int]:
-        raise ConnectionError("the cloud does not answer")
+        raise error
         yield 1
 
     async def main() -> None:
         async with world(things(lifespan=broken), lease=True) as here:
-            with pytest.raises(StartFailed):
+            with pytest.raises(StartFailed, match="the operator's lifespan did not start: .*the cloud does not answer"):
                 await here.manager.run()
+            lease = await here.somebody.get(coordination_v1.Lease, "things", namespace="default")
+            assert lease.spec.holder_identity == ""
+
+    run_in_virtual_time(main)
+
+
+def test_a_lifespan_that_asks_for_an_exit_when_it_is_left_does_not_disturb_the_stop() -> None:
+    @asynccontextmanager
+    async def leaves(client: Client) -> AsyncIterator[int]:
+        yield 1
+        raise SystemExit(7)
+
+    async def main() -> None:
+        async with world(things(lifespan=leaves), lease=True) as here, running(here) as task:
+            await here.until_ready(within=5)
+            here.manager.stop()
+            await task
+            assert here.said("failed while stopping")[0]["error"].endswith("it asked for the process to exit: 7")
+            assert here.said("stopped")
             lease = await here.somebody.get(coordination_v1.Lease, "things", namespace="default")
             assert lease.spec.holder_identity == ""
 

@@ -67,16 +67,25 @@ def test_parts_stop_in_reverse_and_the_one_that_is_to_be_last_is() -> None:
     run_in_virtual_time(main)
 
 
-def test_what_fails_to_start_is_named_and_what_was_started_is_stopped() -> None:
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError("address in use"), "address in use$"),
+        (TimeoutError(), "TimeoutError$"),
+        (ExceptionGroup("several", [OSError("no disk"), ExceptionGroup("", [KeyError()])]), "no disk; KeyError$"),
+        (SystemExit("no password"), "it asked for the process to exit: no password$"),
+    ],
+)
+def test_what_fails_to_start_is_named_and_what_was_started_is_stopped(error: BaseException, why: str) -> None:
     @asynccontextmanager
     async def broken() -> AsyncIterator[None]:
-        raise OSError("address in use")
+        raise error
         yield
 
     async def main() -> None:
         trial = Trial()
         await trial.enter("caches")
-        with pytest.raises(StartFailed, match="the health endpoint did not start: address in use"):
+        with pytest.raises(StartFailed, match=f"the health endpoint did not start: {why}"):
             await trial.lifecycle.enter("the health endpoint", broken(), unless=trial.never)
         await trial.lifecycle.close(drain=False)
         assert trial.happened == ["caches starts", "caches stops"]
