@@ -48,7 +48,7 @@ __all__ = ["Reflector"]
 _PAGE = 1000
 """Objects of a list that are asked for at once.
 
-For each page a server counts all that follow, so that with pages of 500, as kubectl has them, a real one spends a quarter more
+For each page a server counts all that follow, so that with pages of 500, as kubectl has them, a real one spends a third more
 on a list of 50,000.
 """
 _WATCH_SECONDS = (120, 230)  # below the 240 s after which the commonest load balancers drop a silent connection
