@@ -19,7 +19,7 @@ from kubewright.operator.health import answer
 from kubewright.telemetry import new_log
 from kubewright.testing import install, run_in_virtual_time
 from tests.integration.operator.guarded import GuardedTransport
-from tests.integration.operator.test_manager import things
+from tests.integration.operator.managers import things
 
 HTML = HttpResponse(200, {"content-type": "text/html"}, b"<html>")
 

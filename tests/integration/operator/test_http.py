@@ -20,7 +20,7 @@ from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.operator import Settings, StartFailed
 from kubewright.operator.http_server import Address, HttpAnswer, serve
 from kubewright.testing import install
-from tests.integration.operator.test_manager import Thing, thing
+from tests.integration.operator.managers import Thing, thing
 
 
 async def nothing(thing: Thing, ctx: Context) -> None: ...
