@@ -131,7 +131,8 @@ def json_error(body: bytes) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        rest = text[error.pos :].lstrip()
+        comma = error.msg.startswith("Illegal trailing comma")  # 3.13 points to it, 3.12 and Go to what follows
+        rest = text[error.pos + comma :].lstrip()
         if not rest or error.msg.startswith("Unterminated"):
             return "unexpected end of JSON input"
         char = "'\\''" if rest[0] == "'" else f"'{rest[0]}'"

@@ -104,6 +104,8 @@ def test_the_older_orphan_option_still_counts() -> None:
         (b'{"a":', "unexpected end of JSON input"),
         (b'{"a":1', "unexpected end of JSON input"),
         (b"{x", "invalid character 'x' looking for beginning of object key string"),
+        (b'{"a":1, }', "invalid character '}' looking for beginning of object key string"),
+        (b"[1, ]", "invalid character ']' looking for beginning of value"),
         (b"nope", "invalid character 'n' looking for beginning of value"),
         (b'{"a" 1}', "invalid character '1' after object key"),
         (b'{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
