@@ -10,7 +10,10 @@ __all__ = ["add_figures"]
 _KOPF, _FLOOR = "Kopf", "bare loop"
 _STEADY = "the figure above as processor time, which bears other load on the machine"
 _RUN = "Python on one core: five timed steps, a fifth; the queue, decoding, snapshots, a tenth each; many small pieces"
-_WRITE = "two runs, half; the PATCH, a fifth, a third of that in the kernel; the watch, a sixth"
+_WRITE = (
+    "two runs without the write, two fifths; the PATCH, a quarter, a third of that in the kernel; the watch and the difference, a "
+    "tenth each"
+)
 
 
 def add_figures(report: Report, found: Measured, sizes: Sizes) -> None:
