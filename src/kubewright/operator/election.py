@@ -51,7 +51,7 @@ class LeaderElection:
         lead. Time in which the machine was suspended counts; clocks are never compared. Once lost, it is lost for good.
     Assumptions
         Monotonic clocks of the candidates run alike. Nobody frees or deletes the Lease by hand: a candidate that starts
-        in that moment, or was cut off since another led, can't know that there is a leader.
+        in that moment can't know that there is a leader.
     Caveats
         What was on its way when the process was stopped may still land. Who takes over first looks for a change for
         ``lease_duration``: take-over takes up to that and 2.3 retry periods after a crash, 2.2 retry periods after
@@ -205,7 +205,7 @@ class LeaderElection:
     async def _take(self) -> bool:
         started, now = self._clock.monotonic(), micro_time(self._clock.now())
         found = self._view.lease
-        self._view.writing(now)
+        self._view.writing(now, started)
         try:
             if found is None:
                 lease = await self._create(now)
@@ -224,12 +224,12 @@ class LeaderElection:
 
     async def _renew(self) -> None:
         started, now = self._clock.monotonic(), micro_time(self._clock.now())
-        self._view.writing(now)
+        self._view.writing(now, started)
         renewed = await self._patch(holder=self.identity, leaseDurationSeconds=self._lease_duration, renewTime=now)
         self._hold(renewed, started)
 
     def _hold(self, lease: coordination_v1.Lease, started: float) -> None:
-        self._view.written(lease, self._clock.monotonic())
+        self._view.written(lease, started, self._clock.monotonic())
         self.fence.extend(started + self._renew_deadline)
 
     def _until_next_look(self) -> float:

@@ -25,8 +25,9 @@ class LeaseView:
 
     Guarantees
         Clocks are never compared: a holder's time runs from when this candidate saw the Lease change last. A Lease that
-        was deleted is still its last holder's, whoever that was, for as long as a Lease is good for: the holder may not
-        know yet. Who merely bears our name, as after a restart, is somebody else.
+        was deleted is still its last holder's for as long as a Lease is good for: the holder may not know yet. It is
+        free at once only where that was us, and not so long ago that another could have taken it meanwhile, unseen. Who
+        merely bears our name, as after a restart, is somebody else.
     Caveats
         Who never saw a Lease that was deleted makes a new one at once, for up to one renewal beside its holder.
     """
@@ -38,7 +39,7 @@ class LeaseView:
         self._uid: str | None = None
         self._spec: coordination_v1.LeaseSpec | None = None
         self._seen_at = float("-inf")
-        self._written: set[str] = set()
+        self._written: dict[str, float] = {}
         self.lease: coordination_v1.Lease | None = None
         """As it was seen last; None while there is none."""
 
@@ -52,13 +53,13 @@ class LeaseView:
         """Whether we ever tried to take it."""
         return bool(self._written)
 
-    def writing(self, renew_time: str) -> None:
+    def writing(self, renew_time: str, began: float) -> None:
         """We are about to write it with this time, by which we know it again where no answer comes."""
-        self._written.add(renew_time)
+        self._written[renew_time] = began
 
-    def written(self, lease: coordination_v1.Lease, now: float) -> None:
+    def written(self, lease: coordination_v1.Lease, began: float, now: float) -> None:
         """It is as we wrote it, which settles all earlier attempts."""
-        self._written = {lease.spec.renew_time or ""}
+        self._written = {lease.spec.renew_time or "": began}
         self.seen(lease, now)
 
     def seen(self, lease: coordination_v1.Lease | None, now: float) -> Standing:
@@ -75,8 +76,12 @@ class LeaseView:
 
     def standing(self, now: float) -> Standing:
         spec = self._spec or coordination_v1.LeaseSpec()
-        if spec.holder_identity == self._identity and spec.renew_time in self._written:
-            return Standing.FREE if self.lease is None else Standing.OURS
+        began = self._written.get(spec.renew_time or "") if spec.holder_identity == self._identity else None
+        if began is not None:
+            if self.lease is not None:
+                return Standing.OURS
+            if now < began + self._lease_duration:  # nobody else could call it free until then
+                return Standing.FREE
         if self.lease is not None and not spec.holder_identity:
             return Standing.FREE
         return Standing.TAKEN if now < self.good_until else Standing.FREE

@@ -63,10 +63,10 @@ def test_a_released_lease_is_free(view: LeaseView) -> None:
 
 def test_ours_is_what_we_wrote_whether_we_were_told_or_not(view: LeaseView) -> None:
     assert view.seen(lease("me"), 0.0) is Standing.TAKEN, "that was another process of our name"
-    view.writing("t1")
-    view.writing("t2")
+    view.writing("t1", 0.1)
+    view.writing("t2", 0.2)
     assert view.seen(lease("me", "t1"), 1.0) is Standing.OURS
-    view.written(lease("me", "t3"), 2.0)
+    view.written(lease("me", "t3"), 1.5, 2.0)
     assert view.seen(lease("me", "t3"), 3.0) is Standing.OURS
     assert view.seen(lease("me", "t1"), 4.0) is Standing.TAKEN
 
@@ -80,10 +80,24 @@ def test_a_deleted_lease_is_somebodys_for_a_while(view: LeaseView, holder: str) 
 
 
 def test_our_own_deleted_lease_is_free(view: LeaseView) -> None:
-    view.writing("t1")
-    view.written(lease("me", "t1"), 0.0)
+    view.writing("t1", 0.0)
+    view.written(lease("me", "t1"), 0.0, 0.5)
     assert view.seen(None, 1.0) is Standing.FREE
     assert view.seen(lease("other", "t1", uid="v"), 2.0) is Standing.TAKEN
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_our_own_deleted_lease_is_somebodys_when_another_could_have_led_meanwhile(
+    view: LeaseView, answered: bool
+) -> None:
+    view.writing("t1", 0.0)
+    if answered:
+        view.written(lease("me", "t1"), 0.0, 3.0)
+    else:
+        assert view.seen(lease("me", "t1"), 14.0) is Standing.OURS
+    assert view.seen(None, 15.0) is Standing.TAKEN
+    assert view.seen(None, 29.9) is Standing.TAKEN
+    assert view.seen(None, 30.0) is Standing.FREE
 
 
 def election(name: str = "operator", **options: Any) -> LeaderElection:
