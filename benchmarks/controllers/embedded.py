@@ -7,7 +7,6 @@ controllers, what is measured would be how fast those make the pods of 10,000 St
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from benchmarks.controllers.processes import Failed, processor_seconds
 from benchmarks.devcluster.servers import address_in
 from benchmarks.devcluster.wire import Connection
 from kubewright.api import Resource, resource_info
+from kubewright.api.collector import collect_seldom
 from kubewright.crd import definition
 from kubewright.devcluster.cluster import DevCluster, Https
 
@@ -87,7 +87,7 @@ async def _serve(kubeconfig: Path) -> None:
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     async with DevCluster(https=Https(kubeconfig=kubeconfig), controllers=lambda _: ()):
-        gc.freeze()  # as `kubewright cluster up` does
+        collect_seldom()  # as `kubewright cluster up` does
         print("ready", flush=True)
         await stopped.wait()
 

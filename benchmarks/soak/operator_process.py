@@ -11,7 +11,7 @@ import sys
 from database_operator.operator import operator
 
 from benchmarks.controllers.access import Access
-from kubewright.cli.collector import collect_seldom
+from kubewright.api.collector import collect_seldom
 from kubewright.client import Client, HttpsTransport
 from kubewright.operator import Manager
 from kubewright.telemetry import Metrics, new_log

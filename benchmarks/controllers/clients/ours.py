@@ -10,7 +10,7 @@ from benchmarks.controllers.handled import READY, Handled
 from benchmarks.controllers.widgets import Widget
 from kubewright import Context, Operator
 from kubewright.api import ResourceInfo
-from kubewright.cli.collector import collect_seldom
+from kubewright.api.collector import collect_seldom
 from kubewright.client import Client, HttpRequest, HttpResponse, HttpsTransport
 from kubewright.operator import Manager
 from kubewright.telemetry import Metrics, new_log

@@ -14,8 +14,8 @@ import click
 from msgspec import Struct
 
 from kubewright.api import Clock, SystemClock
+from kubewright.api.collector import collect_seldom
 from kubewright.cli.candidacy import candidacy
-from kubewright.cli.collector import collect_seldom
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import Loaded
 from kubewright.cli.log_level_file import following

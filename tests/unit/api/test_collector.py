@@ -1,4 +1,4 @@
-"""The garbage collector of a process that runs operators."""
+"""The garbage collector of a process that runs operators, or a cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubewright.cli.collector import collect_seldom
+from kubewright.api.collector import collect_seldom
 
 
 @pytest.fixture(autouse=True)

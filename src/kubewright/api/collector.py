@@ -8,7 +8,8 @@ __all__ = ["collect_seldom"]
 
 _YOUNG = 10_000
 """New objects after which their cycles are looked for. A write makes some hundreds, and none that is in a cycle; Python's
-own 700 is a look for every tenth of them, which took a twentieth of the time that they take."""
+own 700 is a look for every tenth of them, which took a twentieth of the time that they take, and of a cluster's process a
+tenth."""
 
 
 def collect_seldom() -> None:
