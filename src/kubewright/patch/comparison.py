@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
     modified: FieldSet
 
     def without(self, fields: FieldSet) -> Comparison:
-        return Comparison(*(changes.without(fields) for changes in self))
+        return Comparison(*(changes.without(fields) for changes in self)) if fields else self
 
     def within(self, fields: FieldSet) -> Comparison:
         return Comparison(*(changes.within(fields) for changes in self))

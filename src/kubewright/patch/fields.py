@@ -95,6 +95,10 @@ class FieldSet:
         return self
 
     def union(self, other: FieldSet) -> FieldSet:
+        if not other._tree:
+            return self
+        if not self._tree:
+            return other
         return self.of_tree(field_tree.union(self._tree, other._tree))
 
     def difference(self, other: FieldSet) -> FieldSet:
@@ -108,6 +112,8 @@ class FieldSet:
 
     def within(self, other: FieldSet) -> FieldSet:
         """What is in ``other`` or below one of its paths, and what leads there."""
+        if not self._tree:
+            return self
         return self.of_tree(field_tree.within(self._tree, other._tree))
 
     def intersection(self, other: FieldSet) -> FieldSet:

@@ -25,11 +25,18 @@ def same(a: JSON, b: JSON) -> bool:
     if isinstance(a, str):
         return True
     if isinstance(a, _CONTAINERS):
+        if _made_of_the_same(a, b):
+            return True
         first, second = _encode(a), _encode(b)
         if first == second or not (_may_have_booleans(first) or _may_have_booleans(second)):
             return True
         return _same_inside(a, b)
     return isinstance(a, bool) == isinstance(b, bool)
+
+
+def _made_of_the_same(a: JSON, b: JSON) -> bool:
+    """Whether two equal objects share their values, as copies do that differed in one key or other for a while."""
+    return isinstance(a, dict) and isinstance(b, dict) and all(b[key] is value for key, value in a.items())
 
 
 def _may_have_booleans(text: bytes) -> bool:
