@@ -19,10 +19,12 @@ import errno
 import hmac
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 from aiohttp import web
+from yarl import URL
 
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
 from kubewright.devcluster.bodies import LARGEST_BODY
@@ -156,7 +158,7 @@ class HttpsFront:
         if own:
             headers.pop("authorization")
         body = _as_json(body, headers)
-        request = HttpRequest(incoming.method, path, tuple(incoming.rel_url.query.items()), headers, body)
+        request = HttpRequest(incoming.method, path, _query(incoming), headers, body)
         try:
             answer = await self._core.handle(request)
         except Exception:
@@ -219,8 +221,18 @@ class HttpsFront:
 
 def _is_endless(incoming: web.BaseRequest) -> bool:
     """Whether an answer may end anywhere, as watches and logs may; of a list half would be taken for the whole."""
-    where = route(incoming.method, incoming.rel_url.path, tuple(incoming.rel_url.query.items()))
+    where = route(incoming.method, incoming.rel_url.path, _query(incoming))
     return where is not None and (where.verb == "watch" or where.subresource == "log")
+
+
+def _query(incoming: web.BaseRequest) -> tuple[tuple[str, str], ...]:
+    return _parsed(incoming.rel_url.raw_query_string)
+
+
+@lru_cache(256)
+def _parsed(query: str) -> tuple[tuple[str, str], ...]:
+    """Its pairs. Most clients have a few queries, which they send again and again."""
+    return tuple(URL.build(query_string=query, encoded=True).query.items())
 
 
 def _request(

@@ -134,7 +134,7 @@ _KINDLESS = "Object 'Kind' is missing"
 def _check_patched_identity(resource: ServedResource, obj: Object) -> None:
     """Custom resources answer otherwise than to a body of another version."""
     info, given = resource.info, obj.get("apiVersion") or ""
-    if resource.custom and given != info.api_version:
+    if resource.custom and given != resource.api_version:
         refused = invalid("apiVersion", given, f"must be {info.api_version}")
         group = given.rpartition("/")[0]
         raise StatusError.of(invalid_status([refused], kind=str(obj.get("kind")), group=group, name=name_of(obj)))
@@ -166,7 +166,7 @@ def _known(resource: ServedResource, obj: Object, before: Object | None = None) 
         known, more = resource.strategy.read(obj)
         unknown: list[str] = []
     else:
-        metadata, unknown = read_metadata(given)
+        metadata, unknown = read_metadata(given, {} if before is None else metadata_of(before))
         known, more = resource.strategy.read({**obj, "metadata": metadata})
     if not unknown and not more:
         return known, []

@@ -94,8 +94,9 @@ def create_errors(
 def update_errors(
     info: ResourceInfo, new: Mapping[str, Any], old: Mapping[str, Any], *, custom: bool
 ) -> list[FieldError]:
-    """What is wrong with an updated object's metadata."""
-    shared, finalizers, changes = _shared_errors(new), _finalizer_errors(new), _change_errors(new, old)
+    """What is wrong with an updated object's metadata. ``old`` was found right when it was written."""
+    shared = [] if all(new.get(key) is old.get(key) for key in _SHARED) else _shared_errors(new)
+    finalizers, changes = _finalizer_errors(new), _change_errors(new, old)
     again = _again(info, custom=custom)
     unqualified = _unqualified_errors(new) if again.qualified else []
     if not (shared or finalizers or changes or unqualified):
@@ -103,6 +104,9 @@ def update_errors(
     whole = shared + finalizers
     errors = whole + changes + shared
     return errors + again.as_change * (changes + shared + unqualified) + again.as_whole * (whole + unqualified)
+
+
+_SHARED = ("labels", "annotations", "ownerReferences")
 
 
 def _shared_errors(metadata: Mapping[str, Any]) -> list[FieldError]:

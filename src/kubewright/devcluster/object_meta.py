@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from kubewright.devcluster.objects import Object, metadata_of, with_metadata
@@ -41,6 +42,7 @@ _TYPES: Mapping[str, tuple[type, str, type | None, str]] = {
     "managedFields": (list, "[]v1.ManagedFieldsEntry", dict, "v1.ManagedFieldsEntry"),
 }
 _PLAIN = frozenset(key for key, value in _TYPES.items() if value is _TEXT) - _TIMES
+_NOTHING = object()
 _JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 _SUFFIX_LENGTH = 5
@@ -53,8 +55,10 @@ def _wrong(value: Any, field: str, go_type: str) -> ValueError:
     return ValueError(f"json: cannot unmarshal {found} into Go struct field ObjectMeta.{field} of type {go_type}")
 
 
-def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
+def read_metadata(metadata: Any, before: Mapping[str, Any] = MappingProxyType({})) -> tuple[dict[str, Any], list[str]]:
     """An ObjectMeta without nulls, empty values and unknown fields, and the paths of those.
+
+    ``before`` is one that was read already: what ``metadata`` shares with it is taken as it is.
 
     Raises ValueError, in the words of Go's decoder, for values of the wrong type.
     """
@@ -64,7 +68,7 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], list[str]]:
     result = {}
     unknown = []
     for key, value in metadata.items():
-        if type(value) is str and value and key in _PLAIN:
+        if (type(value) is str and value and key in _PLAIN) or before.get(key, _NOTHING) is value:
             result[key] = value
         elif key not in _TYPES:
             unknown.append(f"metadata.{key}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from kubewright.devcluster.statuses import StatusError, bad_request
@@ -67,15 +68,17 @@ class WriteOptions:
     force: bool = False
 
 
-_NOTHING_ASKED = WriteOptions()
-
-
+@lru_cache(256)
 def write_options(
-    query: Query, kind: Literal["CreateOptions", "UpdateOptions", "PatchOptions"], *, apply: bool = False
+    query: tuple[tuple[str, str], ...],
+    kind: Literal["CreateOptions", "UpdateOptions", "PatchOptions"],
+    *,
+    apply: bool = False,
 ) -> WriteOptions:
-    """Reads the options of a write; ``apply`` for a server-side apply, which must name its manager."""
-    if not query and not apply:
-        return _NOTHING_ASKED
+    """Reads the options of a write; ``apply`` for a server-side apply, which must name its manager.
+
+    Who writes asks the same of each write, so the latest answers are remembered.
+    """
     options = _options(query)
     errors: list[FieldError] = []
     force = _first(options, "force")
