@@ -45,7 +45,7 @@ except SystemExit:
 """
     loaded = modules_after(script)
     assert ours(loaded) == {"kubewright"} | {
-        f"kubewright.cli{module}" for module in ("", ".commands", ".failure", ".main")
+        f"kubewright.cli{module}" for module in ("", ".commands", ".failure", ".main", ".standard_output")
     }
     assert not loaded & (_SLOW - {"typing"})  # which click needs
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from kubewright.cli.failure import Failure, Telling
+from kubewright.cli.standard_output import flush_or_forget
 
 __all__ = ["cli", "run_command"]
 
@@ -72,8 +73,9 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
             raise
         exit_code = failure.exit_code if isinstance(failure, Failure) else 1
         telling.failed(_told(failure), exit_code=exit_code, traceback=bool(os.environ.get("KUBEWRIGHT_TRACEBACK")))
-        _forget_output()
         sys.exit(exit_code)
+    finally:
+        flush_or_forget()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -91,11 +93,3 @@ def _told(error: BaseException) -> str:
         return f"can't write: {(error.strerror or str(error)).lower()}"
     message = " ".join(str(error).split())
     return f"a bug of ours: {type(error).__name__}: {message}; set KUBEWRIGHT_TRACEBACK=1 to see where"
-
-
-def _forget_output() -> None:
-    """What can't be written must not be tried again when Python ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

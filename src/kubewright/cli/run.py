@@ -22,6 +22,7 @@ from kubewright.cli.log_level_file import following
 from kubewright.cli.prepared import prepared
 from kubewright.cli.setting_options import OperatorCommand, setting_options
 from kubewright.cli.signals import Signals, stop_on_signals
+from kubewright.cli.standard_output import flush_or_forget
 from kubewright.client import Client, Transport
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
@@ -138,8 +139,7 @@ def _end(signals: Signals, log: Log) -> None:
     if signals.first is None:
         code = error.exit_code if isinstance(error, Failure) else 1
         log.error("failed", error=str(error), exit_code=code)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush_or_forget()
     os._exit(code)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from kubewright.cli.standard_output import flush_or_forget
 from kubewright.telemetry import Log
 
 __all__ = ["Signals", "stop_on_signals"]
@@ -93,7 +93,7 @@ def stop_on_signals(
 def _end(seconds: float, code: int, log: Log) -> None:
     def say() -> None:
         log.error("not stopped in time and ended: something does not let go", seconds=seconds, exit_code=code)
-        sys.stderr.flush()
+        flush_or_forget()
 
     saying = threading.Thread(target=say, daemon=True)  # what does not let go may be what writes to standard error
     saying.start()

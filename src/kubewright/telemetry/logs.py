@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -141,18 +142,36 @@ class _Lines:
 
     def __init__(self, target: TextIO) -> None:
         self._target = target
+        self._file = _file_of(target)
+        self._cut = False
+        """The last line is there in part."""
         self._left_out = 0
 
     def write(self, line: str) -> None:
         try:
-            self._target.write(line)
-            self._target.flush()
+            if self._file is None:
+                self._target.write(line)
+                self._target.flush()
+            else:
+                self._put(self._file, line)
         except BrokenPipeError:
             raise
         except OSError:
             self._left_out += 1
         else:
             self._left_out = 0
+
+    def _put(self, file: io.FileIO, line: str) -> None:
+        """Past the buffer, which would hold what can't be written, to write it when it was counted as left out."""
+        self._target.flush()  # what others have put there
+        text = f"\n{line}" if self._cut else line
+        data = memoryview(text.encode(self._target.encoding or "utf-8", self._target.errors or "strict"))
+        while data:
+            written = file.write(data)
+            if written is None:
+                raise BlockingIOError
+            data = data[written:]
+            self._cut = bool(data)
 
     def flush(self) -> None:
         """After each line; `write` has done it."""
@@ -161,6 +180,12 @@ class _Lines:
         if self._left_out:
             values["lines_left_out"] = self._left_out
         return values
+
+
+def _file_of(target: TextIO) -> io.FileIO | None:
+    buffer = getattr(target, "buffer", None)
+    file = buffer.raw if isinstance(buffer, io.BufferedWriter) else buffer
+    return file if isinstance(file, io.FileIO) else None
 
 
 def _without_secrets(_logger: object, _method: str, values: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

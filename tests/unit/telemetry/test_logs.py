@@ -4,6 +4,9 @@ import errno
 import io
 import json
 import os
+import resource
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,6 +80,38 @@ def test_lines_that_can_not_be_written_are_left_out_and_counted() -> None:
         ("four", 2),
         ("five", None),
     ]
+
+
+def test_lines_that_can_not_be_written_do_not_come_later_from_a_buffer(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("w") as stream, Path("/dev/full").open("w") as full:
+        log = new_log("json", stream=stream)
+        log.info("one")
+        there = os.dup(stream.fileno())
+        os.dup2(full.fileno(), stream.fileno())
+        log.info("two")
+        log.info("three")
+        os.dup2(there, stream.fileno())
+        os.close(there)
+        log.info("four")
+    assert [json.loads(line)["msg"] for line in path.read_text().splitlines()] == ["one", "four"]
+
+
+def test_a_line_after_one_that_is_there_in_part_is_a_line(tmp_path: Path) -> None:
+    path, limits = tmp_path / "log", resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with path.open("w") as stream:
+        log = new_log("json", stream=stream)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+        try:
+            log.info("one")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, before)
+        log.info("two")
+    part, whole = path.read_text().splitlines()
+    assert len(part) == 20
+    assert (json.loads(whole)["msg"], json.loads(whole)["lines_left_out"]) == ("two", 1)
 
 
 def test_a_pipe_without_a_reader_is_told_of() -> None:
