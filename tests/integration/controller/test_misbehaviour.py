@@ -37,28 +37,6 @@ def test_a_wrong_return_value_is_a_failed_run_of_that_object_only(result: object
     run_in_virtual_time(main)
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError, SystemExit])
-def test_a_run_that_cancels_or_exits_is_a_failed_run_and_costs_no_worker(error: type[BaseException]) -> None:
-    operator, done = Operator("widgets"), set[str]()
-
-    @operator.controller(Widget, workers=2)
-    async def reconcile(widget: Widget, ctx: Context) -> None:
-        if widget.name == "bad":
-            raise error
-        done.add(widget.name)
-
-    async def main() -> None:
-        async with world(operator) as here:
-            await here.create("bad")
-            await asyncio.sleep(60)
-            await here.create("good")
-            await asyncio.sleep(1)
-            assert done == {"good"}
-            assert len(here.said("reconcile failed")) > 5
-
-    run_in_virtual_time(main)
-
-
 def test_a_mapper_that_gives_no_requests_is_reported_and_disturbs_nobody() -> None:
     operator, done = Operator("widgets"), list[str]()
 
