@@ -162,13 +162,19 @@ class World:
         await asyncio.sleep(0.05)
 
     async def eventually(self, path: str, **expected: Any) -> Answer:
-        """Reads until the top-level fields, or ``status`` (the HTTP one), are as expected; AssertionError when they never are."""
+        """Reads until the top-level fields, or ``status`` (the HTTP one), are as expected; TimeoutError when they never are."""
         found = await self.get(path)
         async with asyncio.timeout(self.WAIT):
             while not _is(found, expected):
                 await self.pause()
                 found = await self.get(path)
         return found
+
+    async def marked(self, path: str) -> None:
+        """Reads until the object is being deleted; TimeoutError when it never is."""
+        async with asyncio.timeout(self.WAIT):
+            while "deletionTimestamp" not in (await self.get(path))["metadata"]:
+                await self.pause()
 
 
 class Watch:

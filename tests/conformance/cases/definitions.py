@@ -103,6 +103,7 @@ async def delete_with_objects(w: World) -> None:
             await w.delete(path_of(body))
             await events.take(2, label="events")
             await w.eventually(f"{path}/free", status=404)
+            await w.marked(f"{path}/held")
             await w.get(path_of(body), label="the definition")
             await w.create(path, instance(w, "new"), label="create")
             await w.get(f"{path}/held", label="get what is held")

@@ -98,10 +98,7 @@ async def foreground(w: World) -> None:
     answer = await w.delete(f"{CONFIG_MAPS}/owner", {"propagationPolicy": "Foreground"})
     show(w, "delete", answer, without=["metadata.resourceVersion"])
     await _gone(w, "free")
-    for _ in range(_WAIT):
-        if "deletionTimestamp" in (await w.get(f"{CONFIG_MAPS}/held"))["metadata"]:
-            break
-        await w.pause()
+    await w.marked(f"{CONFIG_MAPS}/held")
     await _state(w, "while one is held", "owner", "held", "free")
     await w.merge(f"{CONFIG_MAPS}/held", {"metadata": {"finalizers": None}})
     await _gone(w, "owner")
@@ -116,10 +113,7 @@ async def foreground_unblocked(w: World) -> None:
     await w.create(CONFIG_MAPS, held)
     await w.delete(f"{CONFIG_MAPS}/owner", {"propagationPolicy": "Foreground"})
     await _gone(w, "owner")
-    for _ in range(_WAIT):
-        if "deletionTimestamp" in (await w.get(f"{CONFIG_MAPS}/held"))["metadata"]:
-            break
-        await w.pause()
+    await w.marked(f"{CONFIG_MAPS}/held")
     await _state(w, "at last", "owner", "held")
     await w.merge(f"{CONFIG_MAPS}/held", {"metadata": {"finalizers": None}})
 

@@ -67,6 +67,7 @@ async def terminating(w: World) -> None:
     )
     show(w, "create in it", await w.create(maps, config_map("new")))
     await w.eventually(f"{maps}/free", status=404)
+    await w.marked(f"{maps}/held")
     show(w, "what is held", await w.get(f"{maps}/held"))
     show(w, "change what is held", await w.merge(f"{maps}/held", {"data": {"a": "b"}}))
     for _ in range(200):
