@@ -286,3 +286,9 @@ def _some(found: list[dict[str, object]]) -> None:
 
 def _is(value: object, expected: object) -> None:
     assert value == expected
+
+
+@pytest.mark.parametrize("arguments", ["nothing", "run missing.py:operator"])
+def test_wrong_usage_is_told_by_the_exit_code_where_it_can_not_be_written(arguments: str) -> None:
+    command = ["sh", "-c", f'exec "$@" {arguments} 2>/dev/full', "sh", *KUBEWRIGHT]
+    assert subprocess.run(command, timeout=30, check=False).returncode == 2

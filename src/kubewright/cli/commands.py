@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -63,7 +64,8 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
         code = cli.main(arguments, prog_name="kubewright", standalone_mode=False, obj=telling)
         sys.stdout.flush()
     except click.ClickException as error:
-        telling.used_wrongly(error)
+        with suppress(OSError):  # the exit code says it, too
+            telling.used_wrongly(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
@@ -72,7 +74,8 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
         if isinstance(failure, SystemExit):
             raise
         exit_code = failure.exit_code if isinstance(failure, Failure) else 1
-        telling.failed(_told(failure), exit_code=exit_code, traceback=bool(os.environ.get("KUBEWRIGHT_TRACEBACK")))
+        with suppress(OSError):
+            telling.failed(_told(failure), exit_code=exit_code, traceback=bool(os.environ.get("KUBEWRIGHT_TRACEBACK")))
         sys.exit(exit_code)
     finally:
         flush_or_forget()
