@@ -11,7 +11,17 @@ from kubewright import Context, NotFound, ObjectMeta, Operator, Requeue
 from kubewright.api import DecodeError
 from kubewright.client import JsonPatch
 from kubewright.testing import run_in_virtual_time
-from tests.integration.controller.worlds import Strict, Widget, WidgetSpec, world
+from tests.integration.controller.worlds import Strict, Widget, WidgetSpec, World, world
+
+
+async def create(here: World, name: str) -> None:
+    await here.client.create(Strict(metadata=ObjectMeta(name=name, namespace="default"), spec=WidgetSpec(size=1)))
+
+
+async def spoil(here: World, name: str) -> None:
+    """Takes away the spec that its class wants it to have."""
+    with pytest.raises(DecodeError):
+        await here.client.patch(Strict, name, JsonPatch([{"op": "remove", "path": "/spec"}]), namespace="default")
 
 
 def test_an_object_that_no_longer_fits_its_class_is_told_of_and_can_be_deleted() -> None:
@@ -26,13 +36,9 @@ def test_an_object_that_no_longer_fits_its_class_is_told_of_and_can_be_deleted()
 
     async def main() -> None:
         async with world(operator) as here:
-            await here.client.create(
-                Strict(metadata=ObjectMeta(name="s", namespace="default"), spec=WidgetSpec(size=1))
-            )
+            await create(here, "s")
             await asyncio.sleep(1)
-            drop = JsonPatch([{"op": "remove", "path": "/spec"}])
-            with pytest.raises(DecodeError):
-                await here.client.patch(Strict, "s", drop, namespace="default")
+            await spoil(here, "s")
             await asyncio.sleep(1)
             assert here.said("object can't be decoded; it is left alone until it changes, or goes")
             await here.client.delete(Strict, "s", namespace="default")
@@ -58,13 +64,9 @@ def test_a_clean_up_of_what_does_not_fit_its_class_may_ask_for_another_run() -> 
 
     async def main() -> None:
         async with world(operator) as here:
-            await here.client.create(
-                Strict(metadata=ObjectMeta(name="s", namespace="default"), spec=WidgetSpec(size=1))
-            )
+            await create(here, "s")
             await asyncio.sleep(1)
-            drop = JsonPatch([{"op": "remove", "path": "/spec"}])
-            with pytest.raises(DecodeError):
-                await here.client.patch(Strict, "s", drop, namespace="default")
+            await spoil(here, "s")
             await here.client.delete(Strict, "s", namespace="default")
             await asyncio.sleep(20)
             assert [round(later - earlier) for earlier, later in pairwise(times)] == [5, 5]
@@ -86,11 +88,8 @@ def test_an_object_that_does_not_fit_hides_no_other_from_a_list() -> None:
     async def main() -> None:
         async with world(operator) as here:
             for name in ("bad", "good"):
-                metadata = ObjectMeta(name=name, namespace="default")
-                await here.client.create(Strict(metadata=metadata, spec=WidgetSpec(size=1)))
-            with pytest.raises(DecodeError):
-                drop = JsonPatch([{"op": "remove", "path": "/spec"}])
-                await here.client.patch(Strict, "bad", drop, namespace="default")
+                await create(here, name)
+            await spoil(here, "bad")
             await asyncio.sleep(1)
             await here.create()
             await asyncio.sleep(1)
