@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -39,6 +40,8 @@ class Moody:
             pass
         finally:
             writer.close()
+            # asyncio forgets a TLS connection whose peer went while much of what it sent lay unread
+            cast("asyncio.Transport", writer.transport).resume_reading()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection is still good."""
