@@ -39,9 +39,9 @@ class Moody:
         except (asyncio.IncompleteReadError, OSError):
             pass
         finally:
-            writer.close()
             # asyncio forgets a TLS connection whose peer went while much of what it sent lay unread
             cast("asyncio.Transport", writer.transport).resume_reading()
+            writer.close()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection is still good."""
