@@ -66,7 +66,11 @@ class TlsContexts:
 def tls_context(
     config: ClusterConfig, *, ca: bytes | None, certificate: bytes | None, key: bytes | None
 ) -> ssl.SSLContext:
-    """Raises `ConfigError` for certificates that can't be used."""
+    """Raises `ConfigError` for certificates that can't be used.
+
+    Whom to trust is decided as in Go's programs: any certificate that was given, also one that another has signed, and
+    without what Python asks for beyond that since 3.13.
+    """
     context = ssl.create_default_context()
     if config.insecure_skip_tls_verify:
         context.check_hostname = False
@@ -74,9 +78,10 @@ def tls_context(
     elif ca is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
-            context.load_verify_locations(cadata=ca.decode("ascii"))
-        except (ssl.SSLError, UnicodeDecodeError) as error:
+            context.load_verify_locations(cadata=ca.decode("ascii", errors="ignore"))  # comments may hold anything
+        except ssl.SSLError as error:
             raise ConfigError(f"{config.source}: the certificate authority can't be read: {error}") from error
+    context.verify_flags = (context.verify_flags | ssl.VERIFY_X509_PARTIAL_CHAIN) & ~ssl.VERIFY_X509_STRICT
     if certificate is not None and key is not None:
         _load_identity(context, config, certificate, key)
     return context
