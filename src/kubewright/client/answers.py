@@ -12,7 +12,10 @@ from kubewright.api import ApiError, DecodeError, Status, StatusDetails, api_err
 from kubewright.client.transport import HttpResponse, StreamingResponse
 from kubewright.telemetry import without_credentials
 
-__all__ = ["body_or_error", "is_status", "refused_upgrade", "removed_uid", "stream_error"]
+__all__ = ["FIRST_REFUSAL", "body_or_error", "is_status", "refused_upgrade", "removed_uid", "stream_error"]
+
+FIRST_REFUSAL = 300
+"""Of the HTTP statuses: API servers send nobody elsewhere, it is proxies that want a login who do."""
 
 _LONGEST_ERROR = 64 * 1024
 
@@ -59,14 +62,14 @@ _deleted = msgspec.json.Decoder(_Deleted)
 
 
 def body_or_error(response: HttpResponse) -> bytes:
-    if response.status < 400:
+    if response.status < FIRST_REFUSAL:
         return response.body
     raise api_error(_status(response.status, response.headers, response.body, response.refused_identity))
 
 
 def refused_upgrade(response: HttpResponse) -> ApiError:
     """The error of an answer where a WebSocket was asked for."""
-    if response.status >= 400:
+    if response.status >= FIRST_REFUSAL:
         return api_error(_status(response.status, response.headers, response.body, response.refused_identity))
     message = f"the server answered HTTP {response.status} and opened no WebSocket; is there a proxy that knows none?"
     return api_error(Status(status="Failure", code=response.status, message=message))
@@ -108,7 +111,7 @@ def removed_uid(body: bytes) -> str | None:
 
 
 def _status(code: int, headers: Mapping[str, str], body: bytes, refused_identity: str) -> Status:
-    status = _sent_status(body) or _made_up_status(code, body)
+    status = _sent_status(body) or _made_up_status(code, headers, body)
     if status.code is None:
         status.code = code
     if refused_identity:
@@ -129,12 +132,16 @@ def _sent_status(body: bytes) -> Status | None:
         return None
 
 
-def _made_up_status(code: int, body: bytes) -> Status:
+def _made_up_status(code: int, headers: Mapping[str, str], body: bytes) -> Status:
     """For answers that no API server's handler wrote: unknown paths, proxies, a server that is starting."""
     text = without_credentials(" ".join(_MARKUP.sub(" ", body.decode(errors="replace")).split()))
     if code == 404:
         message = "the server could not find the requested resource"
     else:
         phrase = HTTPStatus(code).phrase if code in HTTPStatus._value2member_map_ else "unknown status"
-        message = f"the server answered HTTP {code} ({phrase})" + (f": {text[:300]}" if text else "")
+        message = f"the server answered HTTP {code} ({phrase})"
+        if elsewhere := without_credentials(headers.get("location", "")).partition("?")[0]:
+            message += f" and points to {elsewhere}: is there a proxy that wants a login?"
+        elif text:
+            message += f": {text[:300]}"
     return Status(status="Failure", code=code, reason=_REASONS.get(code), message=message)

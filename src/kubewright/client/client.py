@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
-from kubewright.api import Clock, Forbidden, Model, Resource, SystemClock, Unstructured, resource_info
+from kubewright.api import Clock, DecodeError, Forbidden, Model, Resource, SystemClock, Unstructured, resource_info
 from kubewright.client.discovery import Discovery
 from kubewright.client.fence import Fence, FencedTransport
 from kubewright.client.https import HttpsTransport
@@ -77,7 +77,7 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
         What there is to warn of goes to ``log``, else to standard error; `null_log()` silences it.
         Raises `KubeconfigError` and `ConfigError`, which name the file and field, or say that no cluster is configured
         and what to do, `CredentialError` where there is no credential to be had, and `TransportError` where no API server
-        answers.
+        answers, or something else does.
         """
         from kubewright.client.kubeconfig import load  # noqa: PLC0415 - loads YAML, which the embedded cluster does without
 
@@ -96,6 +96,11 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
                 raise TransportError(
                     f"no API server answers at {config.server} (the cluster of {config.source}): {error}. Is the cluster "
                     "running, and is this the context that is meant?",
+                    may_be_applied=False,
+                ) from error
+            except DecodeError as error:
+                raise TransportError(
+                    f"what answers at {config.server} (the cluster of {config.source}) is no API server: {error}",
                     may_be_applied=False,
                 ) from error
             yield client

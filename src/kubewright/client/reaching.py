@@ -24,6 +24,8 @@ async def reach(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     except socket.gaierror:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:  # an empty or endless part between two dots, which no look-up is begun for
+        raise socket.gaierror(socket.EAI_NONAME, "no host can have this name") from error
     waiting = _in_turn([(each[0], each[4]) for each in found])
     if len(waiting) == 1:
         return await _opened(waiting[0])

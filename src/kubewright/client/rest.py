@@ -8,8 +8,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
 
-from kubewright.api import Clock, Forbidden, ResourceInfo, SystemClock
-from kubewright.client.answers import body_or_error, is_status, refused_upgrade, removed_uid, stream_error
+from kubewright.api import Clock, DecodeError, Forbidden, ResourceInfo, SystemClock
+from kubewright.client.answers import (
+    FIRST_REFUSAL,
+    body_or_error,
+    is_status,
+    refused_upgrade,
+    removed_uid,
+    stream_error,
+)
 from kubewright.client.requests import Query, resource_path
 from kubewright.client.retries import Retries
 from kubewright.client.server_warnings import ServerWarnings
@@ -188,7 +195,7 @@ class RestClient:
         async with self.transport.stream(request) as response:
             if (warning := response.headers.get("warning")) is not None:
                 self._warnings.note(warning)
-            if response.status >= 400:
+            if response.status >= FIRST_REFUSAL:
                 raise await stream_error(response)
             yield response.chunks
 
@@ -214,9 +221,12 @@ class RestClient:
         return await self._read(HttpRequest("GET", path, tuple(query), self._headers | {"accept": accept}))
 
     async def version(self) -> str:
-        """The server's version, such as ``v1.36.4``, which it tells everybody."""
+        """The server's version, such as ``v1.36.4``, which it tells everybody. Raises `DecodeError` for what tells none."""
         answer = await self._read(HttpRequest("GET", "/version", (), self._headers))
-        return msgspec.json.decode(answer, type=_Version).git_version
+        try:
+            return msgspec.json.decode(answer, type=_Version).git_version
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"not a version: {error}") from error
 
     async def authenticate(self) -> None:
         """Asks for something that only the authenticated may see. Raises `Unauthorized` where the server does not know us."""

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, Unpack, cast
 
 import msgspec
 
-from kubewright.api import Model, ResourceInfo, decode, encode
+from kubewright.api import DecodeError, Model, ResourceInfo, decode, encode
 from kubewright.client.patches import Patch
 from kubewright.client.requests import WriteOptions, write_query
 from kubewright.client.rest import RestClient
@@ -107,7 +107,10 @@ class Subresource(Generic[B]):
     def _decoded(self, answer: bytes) -> B:
         if issubclass(self._of, Model):
             return cast("B", decode(answer, self._of))
-        return cast("B", msgspec.json.decode(answer, type=dict))
+        try:
+            return cast("B", msgspec.json.decode(answer, type=dict))
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"what {self._subresource} of {self._name} answers is no JSON object: {error}") from error
 
 
 def _encoded(body: Body) -> bytes:

@@ -10,9 +10,7 @@ import asyncio
 import random
 from contextlib import suppress
 
-import msgspec
-
-from kubewright.api import ApiError, Clock, Forbidden, Unauthorized
+from kubewright.api import ApiError, Clock, DecodeError, Forbidden, Unauthorized
 from kubewright.client import Client, CredentialError, TransportError
 from kubewright.operator.health import Check
 from kubewright.telemetry import Log
@@ -107,7 +105,7 @@ class FirstContact:
             if (error.status.code or error.code) in {429, *range(500, 600)}:
                 raise
             raise Unreachable(f"{self._server} refused us (credentials of {self._source}): {error}") from error
-        except msgspec.MsgspecError as error:
+        except DecodeError as error:
             raise Unreachable(f"what answers at {self._server} ({self._source}) is no API server: {error}") from error
         return version
 

@@ -69,6 +69,20 @@ async def test_a_server_that_does_not_answer_is_told_with_its_address_and_where_
             raise AssertionError("there is no server")
 
 
+async def test_what_is_no_api_server_is_told_to_be_none(kubeconfig: Path) -> None:
+    async def greet(_request: web.Request) -> web.Response:
+        return web.Response(text="<html>Log in</html>", content_type="text/html")
+
+    application = web.Application()
+    application.router.add_get("/version", greet)
+    async with TestServer(application) as server:
+        address = str(server.make_url("")).rstrip("/")
+        write(kubeconfig, KUBECONFIG.replace("http://127.0.0.1:1", address))
+        with pytest.raises(TransportError, match=f"what answers at {address} .*{kubeconfig}.* is no API server"):
+            async with Client.connect(kubeconfig=kubeconfig):
+                raise AssertionError("there is no API server")
+
+
 async def test_the_environment_says_where_the_cluster_is(kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
     with pytest.raises(TransportError, match="127.0.0.1:1"):

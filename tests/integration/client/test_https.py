@@ -125,6 +125,12 @@ async def test_a_host_that_nobody_knows_is_said_to_be(connect: Connect) -> None:
         await connect(ClusterConfig(server="https://nowhere.invalid")).request(HttpRequest("GET", "/"))
 
 
+@pytest.mark.parametrize("host", ["my..cluster", f"{'a' * 64}.example.com"])
+async def test_a_host_that_nobody_can_look_up_is_said_to_be_none(connect: Connect, host: str) -> None:
+    with pytest.raises(TransportError, match=rf"GET https://{host}/: no host can have this name$"):
+        await connect(ClusterConfig(server=f"https://{host}")).request(HttpRequest("GET", "/"))
+
+
 async def test_a_connection_lost_before_the_answer_leaves_writes_in_doubt(server: Server, connect: Connect) -> None:
     async def hang_up(request: web.Request) -> web.StreamResponse:
         assert request.transport is not None

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubewright.api import (
     AlreadyExists,
     ApiError,
+    DecodeError,
     Forbidden,
     NotFound,
     ResourceInfo,
@@ -138,6 +139,27 @@ async def test_answers_of_no_api_server_become_errors_too(client: Client, script
     script.will_answer(answer(b"\xff", 599))
     with pytest.raises(ApiError, match=r"HTTP 599 \(unknown status\): "):
         await client.rest.get(WIDGETS, "a", namespace="ns")
+
+
+async def test_who_is_sent_elsewhere_has_not_done_what_it_asked(client: Client, script: Script) -> None:
+    """As by a proxy that wants a login: the answer to a DELETE was taken for its success."""
+    elsewhere = answer(b"", 302, location="https://login.example.com/?state=secret")
+    said = r"HTTP 302 \(Found\) and points to https://login.example.com/: is there a proxy that wants a login\?$"
+    script.will_answer(elsewhere, elsewhere, elsewhere)
+    with pytest.raises(ApiError, match=said):
+        await client.rest.delete(WIDGETS, "a", namespace="ns")
+    with pytest.raises(ApiError, match=said):
+        async with client.rest.watch(WIDGETS):
+            pytest.fail("a watch was opened")
+    with pytest.raises(ApiError, match=said):
+        async with client.rest.websocket("/x", (), ("p",)):
+            pytest.fail("a WebSocket was opened")
+
+
+async def test_a_version_that_is_none_is_no_error_of_ours(client: Client, script: Script) -> None:
+    script.will_answer(answer(b"<html>"))
+    with pytest.raises(DecodeError, match="not a version"):
+        await client.rest.version()
 
 
 async def test_who_is_not_known_is_named(client: Client, script: Script) -> None:

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubewright.api import (
-    AlreadyExists,
-    ObjectMeta,
-    TooManyRequests,
-)
+from kubewright.api import AlreadyExists, DecodeError, ObjectMeta, TooManyRequests
 from kubewright.client import Client, JsonPatch, MergePatch
 from kubewright.kinds import core_v1
 from tests.unit.client.conftest import Script, Widget, answer, refusal, widget
@@ -150,6 +146,12 @@ async def test_a_subresource_without_a_class_answers_json(client: Client, script
     script.will_answer(answer({"status": {"token": "t"}}))
     answered = await client.subresource(core_v1.ServiceAccount, "a", "token", namespace="ns").create({"spec": {}})
     assert answered == {"status": {"token": "t"}}
+
+
+async def test_a_subresource_that_answers_something_else_says_so(client: Client, script: Script) -> None:
+    script.will_answer(answer(b"hello"))
+    with pytest.raises(DecodeError, match="what proxy of web answers is no JSON object"):
+        await client.subresource(core_v1.Pod, "web", "proxy", namespace="ns").get()
 
 
 def pods(version: str) -> dict[str, Any]:
