@@ -36,6 +36,22 @@ def test_dev_once_shows_how_the_sample_comes_up_and_ends_well() -> None:
     assert steps[-2] == "StatefulSet default/my-postgres: 3/3"
 
 
+def test_dev_looks_for_garbage_seldom_as_run_and_clusters_do(tmp_path: Path) -> None:
+    told = tmp_path / "told.py"
+    told.write_text("""
+import atexit, gc
+from kubewright import Context, Operator
+from kubewright.kinds import core_v1
+operator = Operator("told")
+@operator.controller(core_v1.ConfigMap)
+async def nothing(config: core_v1.ConfigMap, ctx: Context) -> None: ...
+atexit.register(lambda: print("after", gc.get_threshold()[0]))
+""")
+    done = dev(str(told), "--once")
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.rpartition("after ")[2]) > 2000  # Python's own is 700, or 2000
+
+
 def test_dev_heeds_variables_and_tells_of_its_end_in_the_log_s_format(tmp_path: Path) -> None:
     variables = {
         "KUBEWRIGHT_LOG_FORMAT": "json",

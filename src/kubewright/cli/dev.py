@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from kubewright.api import ApiError, Clock, NotFound, ResourceInfo, SystemClock, resource_info
+from kubewright.api.collector import collect_seldom
 from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
 from kubewright.cli.candidacy import candidacy
 from kubewright.cli.durations import Seconds
@@ -106,6 +107,7 @@ class _Session:
             client = Client(transport, field_manager=self._operator.name, clock=clock, rng=rng, log=self._log)
             await self._install(client)
             manager = self._manager(client, metrics, clock, rng)
+            collect_seldom()
             failure: Failure | None = None
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(_managed(manager), name="manager")

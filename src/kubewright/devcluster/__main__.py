@@ -24,14 +24,12 @@ def main(home: str, options: str, descriptor: int) -> None:
 
     with _no_authorities():
         import aiohttp  # noqa: F401, PLC0415
-    from kubewright.api.collector import collect_seldom  # noqa: PLC0415
     from kubewright.devcluster.errors import ClusterError  # noqa: PLC0415
     from kubewright.devcluster.foreground import serve_foreground  # noqa: PLC0415
     from kubewright.devcluster.process import ClusterOptions  # noqa: PLC0415
     from kubewright.telemetry import new_log  # noqa: PLC0415
 
     def announce(error: str = "") -> None:
-        collect_seldom()
         gc.enable()
         os.write(descriptor, f"{error}\n".encode())
         os.close(descriptor)

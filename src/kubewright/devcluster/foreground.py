@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 from kubewright.api import Clock, SystemClock
+from kubewright.api.collector import collect_seldom
 from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.devcluster.cluster_files import ClusterFiles, ClusterStatus
 from kubewright.devcluster.controllers.settings import Simulation
@@ -44,6 +45,7 @@ async def serve_foreground(
             cluster = _cluster(files, options or ClusterOptions(), clock, log or null_log())
             await stack.enter_async_context(cluster)
             files.announce(cluster.server_url, clock.now())
+        collect_seldom()
         ready(files.status())
         await stopped.wait()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -22,6 +23,16 @@ from kubewright.devcluster.process import ClusterOptions, start_background, stat
 def home(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path / "home"
     stop(tmp_path / "home")
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    """A process' garbage collector as Python starts it, and afterwards as it was."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
 
 
 def wait_until_stopped(home: Path) -> None:
@@ -101,11 +112,13 @@ def test_a_file_that_can_not_be_written_is_told_by_the_starter(home: Path) -> No
     wait_until_stopped(home)
 
 
+@pytest.mark.usefixtures("collector")
 async def test_the_foreground_cluster_says_when_it_is_ready_and_ends_with_a_signal(home: Path) -> None:
     seen: list[ClusterStatus] = []
 
     def ready(found: ClusterStatus) -> None:
         seen.append(found)
+        assert gc.get_threshold()[0] > 700  # it looks for garbage seldom, as one in the background does
         os.kill(os.getpid(), signal.SIGTERM)
 
     async with asyncio.timeout(10):
