@@ -9,8 +9,10 @@ import threading
 import time
 import tokenize
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -49,26 +51,45 @@ class RunningTasks:
         return None if request is None else _Running(self._controller, request)
 
 
+def starved_for(thread: int) -> float:
+    """Seconds in which the system had this thread of ours ready to run and did not run it; 0 where it does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[1]) / 1e9
+    return 0.0
+
+
 class LoopWatchdog:
     """A thread that asks the loop for a sign of life, and looks at its stack when none comes.
 
     Blocks from 0.15 s on are noticed for sure, from 0.1 s on mostly. Not for loops in virtual time, whose clock stands
     still while code runs. Code that holds the interpreter's lock is noticed when it lets go, without its stack.
-    A loop that waits for events and gets no turn is nobody's doing here: the machine is busy, or was suspended.
+    A loop that gets no turn is nobody's doing here: the machine is busy, the container used up its share, or was
+    suspended. What it waits so, while it waits for events or at work, is no part of a block.
     """
 
-    def __init__(self, running: Iterable[RunningTasks], log: Log, *, limit: float = _LIMIT) -> None:
+    def __init__(
+        self,
+        running: Iterable[RunningTasks],
+        log: Log,
+        *,
+        limit: float = _LIMIT,
+        starved: Callable[[int], float] = starved_for,
+    ) -> None:
         """``limit`` in seconds."""
         self._running = tuple(running)
         self._log = log
         self._limit = limit
+        self._starved = starved
 
     async def run(self) -> None:
         """Watches the running loop until cancelled."""
         loop = asyncio.get_running_loop()
         ended = threading.Event()
         thread = threading.Thread(
-            target=self._watch, args=(loop, threading.get_ident(), ended), name="loop watchdog", daemon=True
+            target=self._watch,
+            args=(loop, threading.get_ident(), threading.get_native_id(), ended),
+            name="loop watchdog",
+            daemon=True,
         )
         thread.start()
         try:
@@ -76,11 +97,11 @@ class LoopWatchdog:
         finally:
             ended.set()
 
-    def _watch(self, loop: asyncio.AbstractEventLoop, ident: int, ended: threading.Event) -> None:
+    def _watch(self, loop: asyncio.AbstractEventLoop, ident: int, thread: int, ended: threading.Event) -> None:
         sign = threading.Event()
         while not ended.wait(_PAUSE):
             sign.clear()
-            asked = time.monotonic()
+            asked, starved = time.monotonic(), self._starved(thread)
             try:
                 loop.call_soon_threadsafe(sign.set)
             except RuntimeError:  # the loop was closed
@@ -96,8 +117,9 @@ class LoopWatchdog:
             over = sign.wait(_LONGEST)
             if ended.is_set():
                 return
-            if not idle:
-                self._tell(running, stack, time.monotonic() - asked)
+            blocked = time.monotonic() - asked - (self._starved(thread) - starved)
+            if not idle and blocked >= self._limit:
+                self._tell(running, stack, blocked)
             while not over and not ended.is_set():
                 over = sign.wait(1.0)
 

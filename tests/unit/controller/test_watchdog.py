@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import linecache
+import os
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
 
 from kubewright.controller.request import Request
-from kubewright.controller.watchdog import LoopWatchdog, RunningTasks
+from kubewright.controller.watchdog import LoopWatchdog, RunningTasks, starved_for
 from kubewright.telemetry import Log
 
 
@@ -79,6 +82,43 @@ def test_a_loop_that_waits_for_events_is_not_to_blame_for_a_busy_machine() -> No
         runner.run(main())
     assert log.lines == []
     assert linecache.cache == {}
+
+
+def test_work_that_gets_no_processor_is_not_to_blame_either() -> None:
+    log = Lines()
+
+    async def main() -> None:
+        watching = asyncio.create_task(LoopWatchdog([], log, starved=lambda _: time.monotonic()).run())
+        await asyncio.sleep(0.1)
+        time.sleep(0.4)  # noqa: ASYNC251 - in which, so it is told, it was ready to run all the time
+        await asyncio.sleep(0.2)
+        watching.cancel()
+
+    asyncio.run(main())
+    assert log.lines == []
+
+
+def test_the_system_tells_what_a_thread_has_waited_for_a_processor() -> None:
+    us, waited = threading.get_native_id(), list[float]()
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    allowed = os.sched_getaffinity(0)
+    try:
+        one = {min(allowed)}
+        for each in busy:
+            os.sched_setaffinity(each.pid, one)
+        os.sched_setaffinity(us, one)
+        end = time.thread_time() + 0.1
+        waited.append(starved_for(us))
+        while time.thread_time() < end:
+            pass
+        waited.append(starved_for(us))
+    finally:
+        os.sched_setaffinity(us, allowed)
+        for each in busy:
+            each.kill()
+            each.wait()
+    assert waited[1] > waited[0]
+    assert starved_for(2**22 + 1) == 0  # there is no such thread
 
 
 def test_what_waits_or_works_in_small_steps_is_not() -> None:
