@@ -104,14 +104,16 @@ class PodPorts:
 
         async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
-                async with self.open_port(pod, port, namespace=namespace) as remote:
-                    await _both_ways(reader, writer, remote)
-            except (ApiError, TransportError) as error:
-                log.warning("a forwarded connection failed", error=str(error))
-            finally:
+                try:
+                    async with self.open_port(pod, port, namespace=namespace) as remote:
+                        await _both_ways(reader, writer, remote)
+                except (ApiError, TransportError) as error:
+                    log.warning("a forwarded connection failed", error=str(error))
                 writer.close()
                 with suppress(OSError):
                     await writer.wait_closed()
+            finally:
+                writer.transport.abort()  # whoever leaves the block waits for nobody who does not read
 
         server = await asyncio.start_server(accepted, host, local_port)
         try:

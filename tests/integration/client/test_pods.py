@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 import pytest
@@ -377,6 +378,33 @@ async def test_large_data_goes_through_whole(client: Client, pod_port: PodPort) 
         got, _ = await asyncio.gather(reader.readexactly(len(data)), write())
         assert got == data
         writer.close()
+
+
+async def test_who_connects_and_does_not_read_keeps_nobody_in_the_block(
+    client: Client, pod_port: PodPort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = asyncio.Event()
+    drain = asyncio.StreamWriter.drain
+
+    async def noticed(writer: asyncio.StreamWriter) -> None:
+        transport = writer.transport
+        if transport.get_write_buffer_size() > transport.get_write_buffer_limits()[1]:
+            full.set()
+        await drain(writer)
+
+    async def speak(pod: web.WebSocketResponse) -> None:
+        for channel in (0, 1):
+            await send(pod, channel, (8080).to_bytes(2, "little"))
+        with suppress(ConnectionError):
+            while True:
+                await send(pod, 0, b"a" * 32_768)
+
+    monkeypatch.setattr(asyncio.StreamWriter, "drain", noticed)
+    pod_port.kubelet.speak = speak
+    with socket.socket() as local:
+        async with asyncio.timeout(10), client.port_forward("web", 8080, namespace="ns") as forwarded:
+            local.connect((forwarded.host, forwarded.port))
+            await full.wait()
 
 
 async def test_what_comes_after_the_sender_has_ended_is_received(client: Client, pod_port: PodPort) -> None:
