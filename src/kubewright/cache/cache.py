@@ -151,7 +151,8 @@ class Cache:
         """The reverse of `add_namespace`; subscribers are told that what was there is no longer in view."""
         self._followed().discard(namespace)
         for informer in self._following():
-            await informer.remove_namespace(namespace)
+            if namespace not in self._followed():  # or it was added again while others let go of it
+                await informer.remove_namespace(namespace)
 
     def _followed(self) -> set[str]:
         if self._namespaces is None:

@@ -158,12 +158,13 @@ class SharedInformer:
         part = self.parts.pop(namespace, None)
         if part is None:
             return
+        self._turned()
         task = self._tasks.pop(namespace, None)
         if task is not None:
             task.cancel()
+        await part.empty()  # at once: what comes back meanwhile is told of after that
+        if task is not None:
             await asyncio.wait([task])
-        self._turned()
-        await part.empty()
 
     def stop(self) -> None:
         """To be called when `run` has ended for good: nothing is held any more, and nobody told."""

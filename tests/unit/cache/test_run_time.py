@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from kubewright.api import ObjectMeta, Resource, resource
@@ -171,6 +172,46 @@ def test_namespaces_come_and_go_for_all_that_name_none(run: RunVirtually, world:
             assert seen[3:] == [("Added", "n2", "b")]
             added = cache.add(widget, labels={"x": "y"})
             assert added.namespaces == ("n2",)
+
+    run(main())
+
+
+def test_a_namespace_that_comes_back_while_it_goes_stays(run: RunVirtually, world: World, widget: type[Widget]) -> None:
+    """Some informers had not let go of it yet when it was added, and did so afterwards."""
+
+    async def main() -> None:
+        cache = world.cache = world.new_cache(namespaces=["n1"])
+        informers = [cache.informer(widget), cache.informer(widget, labels="!x"), cache.informer(widget, labels="!y")]
+        world.server.put("a", namespace="n1")
+        async with world.running():
+            going = asyncio.create_task(cache.remove_namespace("n1"))
+            await asyncio.sleep(0)
+            cache.add_namespace("n1")
+            await going
+            for informer in informers:
+                assert informer.namespaces == ("n1",)
+                await informer.synced()
+                assert informer.get("n1", "a") is not None
+
+    run(main())
+
+
+def test_what_is_written_while_a_namespace_comes_back_is_told_of_last(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    async def main() -> None:
+        cache = world.cache = world.new_cache(namespaces=["n1"])
+        informer = cache.informer(widget)
+        world.server.put("a", namespace="n1")
+        async with world.running():
+            seen = seen_by(informer)
+            going = asyncio.create_task(cache.remove_namespace("n1"))
+            await asyncio.sleep(0)
+            cache.add_namespace("n1")
+            informer.fold(msgspec.json.encode(world.server.put("a", namespace="n1")))
+            await going
+            await informer.synced()
+            assert [kind for kind, *_ in seen] == ["Added", "Deleted", "Added"]
 
     run(main())
 
