@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
 
@@ -25,7 +25,18 @@ class SettingsError(ValueError):
     """A setting that can't be used; the message names the argument, variable or flag, and the remedy."""
 
 
-class Settings(Struct, frozen=True, kw_only=True, metaclass=Declared):
+class _Remembering(Declared):
+    """Keeps which arguments were given: who says what the default is has chosen, too."""
+
+    if not TYPE_CHECKING:  # as in `Declared`
+
+        def __call__(cls, *args, **arguments):  # noqa: N805 - of a metaclass
+            made = super().__call__(*args, **arguments)
+            made.__dict__["given"] = frozenset(arguments)
+            return made
+
+
+class Settings(Struct, frozen=True, kw_only=True, dict=True, metaclass=_Remembering):
     """See `SETTINGS` for what each one does. Raises `SettingsError` for values that make no sense."""
 
     stop_within: float = 25.0
@@ -43,6 +54,13 @@ class Settings(Struct, frozen=True, kw_only=True, metaclass=Declared):
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_level_file: str = ""
+
+    @property
+    def chosen(self) -> frozenset[str]:
+        """The names of those that somebody set, to whatever value."""
+        given: frozenset[str] = self.__dict__.get("given", frozenset())  # a copy with changes does not know
+        plain = Settings()
+        return given.union(name for name in self.__struct_fields__ if getattr(self, name) != getattr(plain, name))
 
     def __post_init__(self) -> None:
         for setting in SETTINGS:
@@ -313,11 +331,10 @@ def resolve(
     refuse_unknown_variables(environment)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    plain = Settings()
     for setting in SETTINGS:
         values[setting.name] = getattr(base, setting.name)
-        if (own := getattr(defaults, setting.name)) != getattr(plain, setting.name):
-            values[setting.name] = own
+        if setting.name in defaults.chosen:
+            values[setting.name] = getattr(defaults, setting.name)
             origins[setting.name] = "the operator's own"
         if (text := environment.get(setting.variable)) is not None:
             values[setting.name] = _checked(setting, text, setting.variable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubewright.operator.settings import SETTINGS, Settings, SettingsError, resolve
 
@@ -94,6 +95,15 @@ def test_what_a_command_does_by_itself_gives_way_to_all_else() -> None:
     assert resolve(Settings(), {}, {}, base=base).origins == {}
     assert resolve(Settings(log_level="error"), {}, {}, base=base).settings.log_level == "error"
     assert resolve(Settings(), {"KUBEWRIGHT_LOG_LEVEL": "info"}, {}, base=base).settings.log_level == "info"
+
+
+def test_an_operators_own_counts_where_it_is_our_default_too() -> None:
+    known = resolve(Settings(log_level="info"), {}, {}, base=Settings(log_level="warning"))
+    assert known.settings.log_level == "info"
+    assert known.origins == {"log_level": "the operator's own"}
+    assert Settings(log_level="info") == Settings()
+    changed = replace(Settings(), stop_within=3.0)
+    assert resolve(changed, {}, {}).origins == {"stop_within": "the operator's own"}
 
 
 @pytest.mark.parametrize(
