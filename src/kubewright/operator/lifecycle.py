@@ -12,7 +12,7 @@ Assumptions
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
 
@@ -50,16 +50,19 @@ class Lifecycle:
         self._parts: list[_Part] = []
         self._interrupted = False
         self._may_end: set[asyncio.Task[None]] = set()
-        self._reason: BaseException | None = None
+        self._dead: asyncio.Task[None] | None = None
         self.abandoned: list[str] = []
         """Tasks that did not end when they were cancelled."""
 
     # starting
 
-    async def enter(self, name: str, part: AbstractAsyncContextManager[object], *, unless: asyncio.Event) -> None:
+    async def enter(
+        self, name: str, part: AbstractAsyncContextManager[object], *, unless: Iterable[asyncio.Event]
+    ) -> None:
         """Starts something that is there once it was entered; it is entered and left in one task.
 
-        It is given up, and ended, as soon as ``unless`` is set. Raises `StartFailed`.
+        It is given up, and ended, as soon as one of ``unless`` is set, or another part dies, which is raised as by
+        `until`. Raises `StartFailed`.
         """
         entered, leave = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(_held(part, entered, leave), name=name)
@@ -69,24 +72,17 @@ class Lifecycle:
             await asyncio.wait([task])
 
         held = _Part(name, (task,), drain)
-        waiters = [asyncio.create_task(event.wait(), name=f"waiting for {name}") for event in (entered, unless)]
+        self._parts.append(held)
         try:
-            await asyncio.wait([*waiters, task], return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            await self._end(held)
-            raise
+            await self.until(entered.wait(), *(event.wait() for event in unless))
+        except Exception as error:
+            if self._dead is not task:
+                raise
+            raise StartFailed(f"{name} did not start: {_why(error)}") from error
         finally:
-            for waiter in waiters:
-                waiter.cancel()
-        if entered.is_set():
-            self._parts.append(held)
-        elif not task.done():
-            await self._end(held)
-        else:
-            try:
-                task.result()
-            except Exception as error:
-                raise StartFailed(f"{name} did not start: {_why(error)}") from error
+            if not entered.is_set():
+                self._parts.remove(held)
+                await self._end(held)
 
     def run(
         self,
@@ -121,7 +117,7 @@ class Lifecycle:
 
     def _check(self, task: asyncio.Task[None]) -> None:
         """Raises where it ended and should not have."""
-        self._reason = None if task.cancelled() else task.exception()
+        self._dead = task
         task.result()
         if task not in self._may_end:
             raise RuntimeError(f"{task.get_name()} ended, which it should not")
@@ -161,7 +157,7 @@ class Lifecycle:
             if not task.done():
                 self.abandoned.append(task.get_name())
                 self._log.error("does not end and is left behind", part=part.name, task=task.get_name())
-            elif not task.cancelled() and (error := task.exception()) is not None and error is not self._reason:
+            elif not task.cancelled() and task is not self._dead and (error := task.exception()) is not None:
                 self._log.error(
                     "failed while stopping",
                     part=part.name,

@@ -188,7 +188,7 @@ class Manager:
         for address, handlers in self._served().items():
             serving = serve(Address.parse(address), handlers, bound=partial(self._bound, address))
             paths = ", ".join(f"/{path}" for path in handlers)
-            await lifecycle.enter(f"{paths} at {address}", serving, unless=self._stopping)
+            await lifecycle.enter(f"{paths} at {address}", serving, unless=[self._stopping])
         if self.settings.health_probe_bind_address != "0":
             lifecycle.run("heartbeat", {"heartbeat": self._heartbeat.run()})
         if self._first_contact is not None and not await self._meet(self._first_contact, lifecycle):
@@ -199,7 +199,10 @@ class Manager:
         if self.election is not None and not await self._win(self.election, lifecycle):
             return
         if self.operator.lifespan is not None:
-            await lifecycle.enter("the operator's lifespan", self._heard(), unless=self._stopping)
+            lost = [] if self.election is None else [self.election.lost]
+            await lifecycle.enter("the operator's lifespan", self._heard(), unless=[self._stopping, *lost])
+            if any(event.is_set() for event in lost):
+                return
         if self._watchdog is not None:
             lifecycle.run("loop watchdog", {"loop watchdog": self._watchdog.run()})
         if not self._stopping.is_set():

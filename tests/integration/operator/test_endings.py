@@ -106,6 +106,27 @@ def test_who_loses_the_lease_ends_without_finishing_its_runs() -> None:
     run_in_virtual_time(main)
 
 
+def test_who_loses_the_lease_while_its_lifespan_begins_ends_too() -> None:
+    async def main() -> None:
+        begun = asyncio.Event()
+
+        @asynccontextmanager
+        async def patient(client: Client) -> AsyncIterator[int]:
+            begun.set()
+            await asyncio.sleep(3600)
+            yield 1
+
+        async with world(things(lifespan=patient), lease=True) as here, running(here) as task:
+            await begun.wait()
+            here.guard.forbidden = {("get", "leases"), ("patch", "leases")}
+            started = asyncio.get_running_loop().time()
+            with pytest.raises(LeadershipLost):
+                await task
+            assert asyncio.get_running_loop().time() - started < 12
+
+    run_in_virtual_time(main)
+
+
 def test_a_lifespan_that_fails_is_named_and_leaves_nothing() -> None:
     @asynccontextmanager
     async def broken(client: Client) -> AsyncIterator[int]:

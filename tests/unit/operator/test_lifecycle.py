@@ -38,7 +38,7 @@ class Trial:
             await asyncio.Event().wait()
 
     async def enter(self, name: str) -> None:
-        await self.lifecycle.enter(name, self.part(name), unless=self.never)
+        await self.lifecycle.enter(name, self.part(name), unless=[self.never])
 
     def said(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.text.getvalue().splitlines()]
@@ -86,7 +86,7 @@ def test_what_fails_to_start_is_named_and_what_was_started_is_stopped(error: Bas
         trial = Trial()
         await trial.enter("caches")
         with pytest.raises(StartFailed, match=f"the health endpoint did not start: {why}"):
-            await trial.lifecycle.enter("the health endpoint", broken(), unless=trial.never)
+            await trial.lifecycle.enter("the health endpoint", broken(), unless=[trial.never])
         await trial.lifecycle.close(drain=False)
         assert trial.happened == ["caches starts", "caches stops"]
         assert not others()
@@ -105,10 +105,35 @@ def test_a_start_that_takes_its_time_is_given_up_when_it_is_wanted_no_more() -> 
         trial, stop = Trial(), asyncio.Event()
         asyncio.get_running_loop().call_later(5, stop.set)
         before = asyncio.get_running_loop().time()
-        await trial.lifecycle.enter("slow", slow(trial), unless=stop)
+        await trial.lifecycle.enter("slow", slow(trial), unless=[stop])
         assert asyncio.get_running_loop().time() - before == 5
         assert trial.happened == ["connecting starts", "connecting stops"]
         await trial.lifecycle.close()
+        assert not others()
+
+    run_in_virtual_time(main)
+
+
+def test_a_start_that_takes_its_time_is_given_up_when_another_part_dies() -> None:
+    async def dies() -> None:
+        await asyncio.sleep(3)
+        raise ConnectionError("gone")
+
+    @asynccontextmanager
+    async def slow(trial: Trial) -> AsyncIterator[None]:
+        async with trial.part("connecting"):
+            await asyncio.sleep(100)
+            yield
+
+    async def main() -> None:
+        trial = Trial()
+        trial.lifecycle.run("mortal", {"mortal": dies()})
+        with pytest.raises(ConnectionError, match="gone"):
+            await trial.lifecycle.enter("slow", slow(trial), unless=[trial.never])
+        assert asyncio.get_running_loop().time() == 3
+        assert trial.happened == ["connecting starts", "connecting stops"]
+        await trial.lifecycle.close(drain=False)
+        assert trial.said() == []
         assert not others()
 
     run_in_virtual_time(main)
