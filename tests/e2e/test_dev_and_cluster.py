@@ -80,6 +80,31 @@ def test_dev_once_ends_with_the_reason_when_time_is_up(tmp_path: Path) -> None:
     assert len(last.partition(" s: ")[2]) > 10
 
 
+def test_dev_once_ends_although_a_run_does_not(tmp_path: Path) -> None:
+    operator = tmp_path / "endless.py"
+    operator.write_text(
+        "import asyncio\n"
+        "from database_operator.api.v1alpha1 import Database\n"
+        "from kubewright import Context, Operator\n"
+        "from kubewright.operator import Settings\n"
+        "operator = Operator('endless', settings=Settings(stop_within=0.1))\n"
+        "def running(db: Database) -> None:\n"
+        "    db.status.phase = 'Running'\n"
+        "@operator.controller(Database)\n"
+        "async def reconcile(db: Database, ctx: Context) -> None:\n"
+        "    await ctx.edit(db, running, subresource='status')\n"
+        "    while True:\n"
+        "        try:\n"
+        "            await asyncio.sleep(100)\n"
+        "        except asyncio.CancelledError:\n"
+        "            continue\n"
+    )
+    done = dev(str(operator), "--apply", str(SAMPLE), "--once", KUBEWRIGHT_LOG_FORMAT="json")
+    assert done.returncode == 0, done.stderr
+    last = json.loads(done.stderr.splitlines()[-1])
+    assert (last["msg"], last["task"]) == ("does not end and is left behind", "controller-database")
+
+
 def test_dev_refuses_a_bad_sample_in_the_servers_words(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text(SAMPLE.read_text().replace("replicas: 3", "replicas: 0"))

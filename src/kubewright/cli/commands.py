@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import click
 
-from kubewright.cli.failure import Failure, Telling
+from kubewright.cli.failure import Failure, Telling, first_failure
 from kubewright.cli.standard_output import flush_or_forget
 
 __all__ = ["cli", "run_command"]
@@ -70,7 +70,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BaseException as error:
-        failure = _first(error)
+        failure = first_failure(error)
         if isinstance(failure, SystemExit):
             raise
         exit_code = failure.exit_code if isinstance(failure, Failure) else 1
@@ -80,13 +80,6 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
     finally:
         flush_or_forget()
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _first(error: BaseException) -> BaseException:
-    """What went wrong first, out of the groups that task groups make."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _told(error: BaseException) -> str:

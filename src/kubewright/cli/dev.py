@@ -17,13 +17,14 @@ from kubewright.api.collector import collect_seldom
 from kubewright.cli.applying import Manifest, apply_manifests, read_manifests
 from kubewright.cli.candidacy import candidacy
 from kubewright.cli.durations import Seconds
+from kubewright.cli.ending import end_at_once
 from kubewright.cli.failure import Failure
 from kubewright.cli.log_level_file import following
 from kubewright.cli.prepared import Prepared, prepared
 from kubewright.cli.progress import Progress
 from kubewright.cli.readiness import Readiness, readiness
 from kubewright.cli.setting_options import OperatorCommand, setting_options
-from kubewright.cli.signals import stop_on_signals
+from kubewright.cli.signals import Signals, stop_on_signals
 from kubewright.client import Client, Transport
 from kubewright.client.metered import MeteredTransport
 from kubewright.controller.exits import contain_exits
@@ -87,13 +88,18 @@ class _Session:
         self._log = made.log
         self._stop = asyncio.Event()
         self._broken: OSError | None = None
+        self._abandoned: list[str] = []
 
     async def run(self, *, port: int, timeout: float | None) -> None:
         """Until Ctrl-C; with a ``timeout``, until what was applied is ready. Raises `Failure` when that takes longer."""
         contain_exits(asyncio.get_running_loop())
         async with following(self._settings.log_level_file, self._level, self._log) as reload:
-            with self._stopped_by_signals(reload if self._settings.log_level_file else None):
-                await self._run(port, timeout)
+            with self._stopped_by_signals(reload if self._settings.log_level_file else None) as signals:
+                try:
+                    await self._run(port, timeout)
+                finally:
+                    if self._abandoned:
+                        end_at_once(signals, self._log)
 
     async def _run(self, port: int, timeout: float | None) -> None:
         clock, rng = SystemClock(), random.Random()
@@ -109,14 +115,17 @@ class _Session:
             manager = self._manager(client, metrics, clock, rng)
             collect_seldom()
             failure: Failure | None = None
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(_managed(manager), name="manager")
-                try:
-                    await self._follow(manager, client, cluster, timeout=timeout)
-                except Failure as error:  # raised through the group it would come out wrapped
-                    failure = error
-                finally:
-                    manager.stop()
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(_managed(manager), name="manager")
+                    try:
+                        await self._follow(manager, client, cluster, timeout=timeout)
+                    except Failure as error:  # raised through the group it would come out wrapped
+                        failure = error
+                    finally:
+                        manager.stop()
+            finally:
+                self._abandoned = manager.abandoned
             if wrong := self._broken or failure:
                 raise wrong
 
@@ -134,11 +143,11 @@ class _Session:
         )
 
     @contextmanager
-    def _stopped_by_signals(self, reload: Callable[[], None] | None) -> Iterator[None]:
+    def _stopped_by_signals(self, reload: Callable[[], None] | None) -> Iterator[Signals]:
         """Without a log level's file SIGHUP ends it, as of a terminal that is closed."""
         with stop_on_signals(self._stop.set, log=self._log, reload=reload) as signals:
             try:
-                yield
+                yield signals
             except asyncio.CancelledError as error:
                 if signals.second is None:
                     raise

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # checkers go by the name
 if TYPE_CHECKING:
     from kubewright.telemetry import LogFormat
 
-__all__ = ["Failure", "Telling", "asked_format"]
+__all__ = ["Failure", "Telling", "asked_format", "first_failure"]
 
 
 class Failure(Exception):
@@ -23,6 +23,13 @@ class Failure(Exception):
     def __init__(self, message: str, *, exit_code: int = 1) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+def first_failure(error: BaseException) -> BaseException:
+    """What went wrong first, out of the groups that task groups make."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 class Telling:

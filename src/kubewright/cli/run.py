@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,13 +15,13 @@ from msgspec import Struct
 from kubewright.api import Clock, SystemClock
 from kubewright.api.collector import collect_seldom
 from kubewright.cli.candidacy import candidacy
+from kubewright.cli.ending import end_at_once
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import Loaded
 from kubewright.cli.log_level_file import following
 from kubewright.cli.prepared import prepared
 from kubewright.cli.setting_options import OperatorCommand, setting_options
 from kubewright.cli.signals import Signals, stop_on_signals
-from kubewright.cli.standard_output import flush_or_forget
 from kubewright.client import Client, Transport
 from kubewright.client.credentials import ClusterConfig, ConfigError
 from kubewright.client.https import HttpsTransport
@@ -130,17 +129,7 @@ async def _work(process: _Process, stop: asyncio.Event, signals: Signals) -> Non
                 raise Failure(str(error), exit_code=LEADERSHIP_LOST) from error
             finally:
                 if manager.abandoned:
-                    _end(signals, process.log)
-
-
-def _end(signals: Signals, log: Log) -> None:
-    """Without waiting for what does not end, as Python would."""
-    error, code = sys.exception(), signals.exit_code
-    if signals.first is None:
-        code = error.exit_code if isinstance(error, Failure) else 1
-        log.error("failed", error=str(error), exit_code=code)
-    flush_or_forget()
-    os._exit(code)
+                    end_at_once(signals, process.log)
 
 
 async def _stop(manager: Manager, stop: asyncio.Event) -> None:
