@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import os
 import random
 import socket
 import ssl
@@ -20,6 +18,7 @@ from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, Transp
 from kubewright.client.dialing import Dialer
 from tests.integration.client.conftest import Connect, Identity, Server, identity
 from tests.integration.client.test_credentials import Proxy
+from tests.integration.left_open import closed_again, open_files
 
 POST = HttpRequest("POST", "/api", body=b"{}")
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -86,18 +85,16 @@ async def ask(transport: HttpsTransport, *, upgrade: bool) -> None:
 
 
 async def all_closed(peer: Silent, files: int) -> None:
-    for _ in range(200):
-        gc.collect()
-        if peer.open == 0 and len(os.listdir("/proc/self/fd")) == files:
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"{peer.open} connections are open")
+    await closed_again(files)
+    async with asyncio.timeout(30):
+        while peer.open:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("upgrade", [False, True])
 @pytest.mark.parametrize("phase", SILENCES)
 async def test_a_silent_peer_is_given_up_and_nothing_was_sent(peer: Silent, phase: str, upgrade: bool) -> None:
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_files()
     transport = transport_to(peer, phase, timeout=0.1)
     with pytest.raises(TransportError, match="no connection in time") as caught:
         await ask(transport, upgrade=upgrade)
@@ -110,7 +107,7 @@ async def test_a_silent_peer_is_given_up_and_nothing_was_sent(peer: Silent, phas
 @pytest.mark.parametrize("upgrade", [False, True])
 @pytest.mark.parametrize("phase", SILENCES)
 async def test_who_is_cancelled_leaves_no_connection(peer: Silent, phase: str, upgrade: bool) -> None:
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_files()
     transport = transport_to(peer, phase, timeout=10)
     asking = asyncio.create_task(ask(transport, upgrade=upgrade))
     await asyncio.wait_for(peer.heard.acquire(), 5)
@@ -125,7 +122,7 @@ async def test_who_is_cancelled_leaves_no_connection(peer: Silent, phase: str, u
 @pytest.mark.parametrize("phase", SILENCES)
 async def test_whenever_that_is(peer: Silent, phase: str) -> None:
     rng = random.Random(1)
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_files()
     transport = transport_to(peer, phase, timeout=10)
     for rounds in range(40):
         asking = asyncio.create_task(ask(transport, upgrade=rng.random() < 0.5))
@@ -141,7 +138,7 @@ async def test_whenever_that_is(peer: Silent, phase: str) -> None:
 @pytest.mark.parametrize("upgrade", [False, True])
 @pytest.mark.parametrize("phase", SILENCES)
 async def test_a_peer_that_hangs_up_is_said_to(peer: Silent, phase: str, upgrade: bool) -> None:
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_files()
     peer.hangs_up = True
     transport = transport_to(peer, phase, timeout=10)
     for _ in range(5):

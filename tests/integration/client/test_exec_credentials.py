@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from kubewright.client import ClusterConfig, CredentialError, ExecPlugin
 from kubewright.client.exec_credentials import Credential, ExecCredentials
 from tests.clocks import SetClock
+from tests.integration.passing_time import time_passes
 
 V1: Literal["client.authentication.k8s.io/v1"] = "client.authentication.k8s.io/v1"
 
@@ -180,10 +181,13 @@ async def test_the_loop_goes_on_while_the_program_runs(program: Program) -> None
 
 async def test_a_program_that_does_not_end_is_killed_with_its_children(program: Program) -> None:
     program.will_hang()
+    waiting = asyncio.create_task(program.credentials(timeout=60).credential())
+    await appears(program.folder / "pid")
+    await time_passes(61)
     with pytest.raises(
         CredentialError, match=r"^no credential for user 'joe' of the file: '.*/log-in': it did not end"
     ):
-        await program.credentials(timeout=1.5).credential()
+        await waiting
     await program.child_ends()
 
 

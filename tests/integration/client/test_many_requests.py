@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import gzip
-import os
 import random
 import re
 import ssl
@@ -20,6 +18,7 @@ import pytest
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
 from tests.integration.client.conftest import identity
+from tests.integration.left_open import closed_again, open_files
 
 REQUESTS = 400
 TASKS = 16
@@ -171,11 +170,6 @@ async def served(server: Moody, folder: Path, secure: bool) -> AsyncIterator[Clu
         listening.close()
 
 
-def open_files() -> int:
-    gc.collect()
-    return len(os.listdir("/proc/self/fd"))
-
-
 @pytest.mark.parametrize("secure", [False, True])
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_every_answer_is_its_own_requests_and_nothing_is_left(tmp_path: Path, secure: bool, seed: int) -> None:
@@ -194,12 +188,10 @@ async def test_every_answer_is_its_own_requests_and_nothing_is_left(tmp_path: Pa
                 for _ in range(TASKS):
                     group.create_task(worker(transport, rng, told, names))
             await transport.close()
-        for _ in range(100):  # the server's part ends when it hears of it
-            if len(asyncio.all_tasks()) == tasks and open_files() == files:
-                break
-            await asyncio.sleep(0.01)
-        assert len(asyncio.all_tasks()) == tasks
-        assert open_files() == files
+        async with asyncio.timeout(30):  # the server's part ends when it hears of it
+            while len(asyncio.all_tasks()) > tasks:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+        await closed_again(files)
     assert reported == []
     assert [str(each.message) for each in warned if each.category is not DeprecationWarning] == []
     assert told.ends["answered"] > REQUESTS / 10

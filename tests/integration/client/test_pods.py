@@ -17,6 +17,7 @@ from kubewright.api import BadRequest, Forbidden, InternalError
 from kubewright.client import Client, TransportError
 from tests.integration.client.conftest import Connect, Server
 from tests.integration.client.test_credentials import plugin, runs
+from tests.integration.passing_time import time_passes
 
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 Speak = Callable[[web.WebSocketResponse], Awaitable[None]]
@@ -291,12 +292,16 @@ async def test_what_was_not_asked_for_is_not_there(client: Client, kubelet: Kube
 
 
 async def test_a_command_may_take_longer_than_a_request(server: Server, connect: Connect, kubelet: Kubelet) -> None:
+    later = asyncio.Event()
+
     async def speak(socket: web.WebSocketResponse) -> None:
-        await asyncio.sleep(0.6)
+        await later.wait()
         await end(socket, exit_status(0))
 
     kubelet.speak = speak
-    async with Client(connect(server.config, request_timeout=0.4)).exec("web", ["x"], namespace="ns") as process:
+    async with Client(connect(server.config, request_timeout=60)).exec("web", ["x"], namespace="ns") as process:
+        await time_passes(120)
+        later.set()
         assert await process.wait() == 0
 
 

@@ -16,11 +16,12 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
+from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError, https_websocket
 from kubewright.client.transport import UpgradeRefused, WebSocket
 from tests.integration.client.conftest import Connect, Server
 from tests.integration.client.test_credentials import Proxy, Socks
 
+FOR_EVER = 3600.0
 REQUEST = HttpRequest("GET", "/exec")
 Speak = Callable[["Peer"], Awaitable[None]]
 
@@ -133,7 +134,7 @@ async def test_much_both_ways_at_once_goes_through(endpoint: Listening, transpor
                 await peer.send(2, data)
 
     endpoint.speak = echo
-    async with asyncio.timeout(20), transport.websocket(REQUEST, ()) as socket:
+    async with asyncio.timeout(60), transport.websocket(REQUEST, ()) as socket:
 
         async def send() -> None:
             for _ in range(times):
@@ -235,8 +236,9 @@ async def test_a_peer_that_disappears_is_noticed(endpoint: Listening, transport:
 
 
 async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
-    endpoint: Listening, transport: HttpsTransport
+    endpoint: Listening, transport: HttpsTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(https_websocket, "_FAREWELL", FOR_EVER)
     part = bytes(30_000)
     sent = 0
 
@@ -253,14 +255,12 @@ async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
     endpoint.speak = flood
     tracemalloc.start()
     try:
-        async with asyncio.timeout(10), transport.websocket(REQUEST, ()) as socket:
+        async with asyncio.timeout(30), transport.websocket(REQUEST, ()) as socket:
             assert await socket.receive() == part
             before = -1
             while sent > before:
                 before = sent
                 await asyncio.sleep(0.05)
-            left = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - left < 1.5
         assert tracemalloc.get_traced_memory()[1] < 16 * 1024 * 1024
     finally:
         tracemalloc.stop()
@@ -268,19 +268,19 @@ async def test_much_that_nobody_reads_fills_no_memory_and_is_left_at_once(
 
 
 async def test_who_leaves_by_an_error_does_not_wait_for_a_farewell(
-    endpoint: Listening, transport: HttpsTransport
+    endpoint: Listening, transport: HttpsTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def speak(peer: Peer) -> None:
         await peer.send(2, b"first")
-        await asyncio.sleep(10)
+        await asyncio.Event().wait()
 
+    monkeypatch.setattr(https_websocket, "_FAREWELL", FOR_EVER)
     endpoint.speak = speak
-    begin = asyncio.get_running_loop().time()
-    with suppress(ZeroDivisionError):
-        async with transport.websocket(REQUEST, ()) as socket:
-            await socket.receive()
-            raise ZeroDivisionError
-    assert asyncio.get_running_loop().time() - begin < 1.5
+    async with asyncio.timeout(30):
+        with suppress(ZeroDivisionError):
+            async with transport.websocket(REQUEST, ()) as socket:
+                await socket.receive()
+                raise ZeroDivisionError
 
 
 async def test_closing_the_transport_ends_its_websockets(endpoint: Listening, transport: HttpsTransport) -> None:
@@ -307,7 +307,7 @@ async def test_a_refusal_may_have_any_form(endpoint: Listening, transport: Https
         endpoint.refusal += b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(small) + small
     else:
         endpoint.refusal += b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(4):  # less than a request may take
         with pytest.raises(UpgradeRefused) as caught:
             async with transport.websocket(REQUEST, ()):
                 raise AssertionError("it was refused")

@@ -6,7 +6,6 @@ import asyncio
 import base64
 import gc
 import json
-import os
 import ssl
 import weakref
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import yaml
 from kubewright.client.transport import HttpRequest
 from kubewright.devcluster.cluster import DevCluster, Https, Runnable
 from kubewright.devcluster.errors import ClusterError
+from tests.integration.left_open import closed_again, open_files
 
 
 class Recorded:
@@ -132,15 +132,14 @@ async def test_clusters_of_one_process_do_not_see_each_other() -> None:
 
 
 async def test_a_cluster_leaves_nothing_behind() -> None:
-    descriptors, tasks = len(os.listdir("/proc/self/fd")), asyncio.all_tasks()
+    files, tasks = open_files(), asyncio.all_tasks()
     async with DevCluster(https=Https()) as cluster:
         assert (await get_with(load(cluster.kubeconfig), "/readyz", decoded=False))[0] == 200
         assert len(asyncio.all_tasks()) > len(tasks)
         server = weakref.ref(cluster.server)
     del cluster
     assert asyncio.all_tasks() == tasks
-    await asyncio.sleep(0)  # the transports close their sockets in the next turn
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    await closed_again(files)
     gc.collect()
     assert server() is None
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import threading
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -18,20 +15,14 @@ from kubewright.client.https import HttpsTransport
 from kubewright.client.kubeconfig import load
 from kubewright.devcluster.cluster import DevCluster, Https
 from kubewright.operator import Settings, StartFailed
+from kubewright.operator.health_checks import Heartbeat
 from kubewright.operator.http_server import Address, HttpAnswer, serve
-from kubewright.testing import install
+from kubewright.testing import VirtualTimeLoop, install, run_in_virtual_time
+from tests.integration.left_open import closed_again, ended_again, open_files
 from tests.integration.operator.managers import Thing, thing
 
 
 async def nothing(thing: Thing, ctx: Context) -> None: ...
-
-
-def descriptors() -> set[str]:
-    found = set()
-    for entry in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):
-            found.add(f"{entry.name} {os.readlink(entry)}")
-    return found
 
 
 async def get(session: aiohttp.ClientSession, port: int | None, path: str) -> tuple[int, str]:
@@ -51,14 +42,13 @@ async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stoppe
         await install(somebody, operator)
         await somebody.create(thing())
         await asyncio.sleep(0.5)
-        tasks, threads = asyncio.all_tasks(), threading.active_count()
-        left_open = []
+        tasks, threads, files = asyncio.all_tasks(), set(threading.enumerate()), open_files()
         for _ in range(2):
             client = Client(HttpsTransport(load(cluster.kubeconfig)))
             settings = Settings(health_probe_bind_address="127.0.0.1:0", metrics_bind_address="127.0.0.1:0")
             manager = Manager(operator, client, settings=settings, start_checks=True, rng=random.Random(1))
             running = asyncio.create_task(manager.run())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while True:
                     await asyncio.sleep(0.02)
                     if manager.health_port and (await get(session, manager.health_port, "/readyz"))[0] == 200:
@@ -81,8 +71,7 @@ async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stoppe
             await client.close()
             with pytest.raises(aiohttp.ClientConnectionError):
                 await get(session, port, "/healthz")
-            await asyncio.sleep(0.3)
-            left_open.append(descriptors())
+            await closed_again(files)
         left = {task.get_name() for task in asyncio.all_tasks() - tasks}
         assert not left & {
             "cache",
@@ -91,8 +80,7 @@ async def test_health_is_served_and_nothing_is_left_of_a_manager_that_was_stoppe
             "controller-thing",
             "/healthz, /readyz, /metrics at 127.0.0.1:0",
         }
-        assert threading.active_count() == threads
-        assert len(left_open[1]) <= len(left_open[0]), "no socket and no file more for each manager that was"
+        await ended_again(threads)
 
 
 async def test_an_address_that_is_taken_is_named_and_nothing_is_left() -> None:
@@ -117,17 +105,20 @@ async def test_an_address_that_is_taken_is_named_and_nothing_is_left() -> None:
         assert not left & {"cache", "heartbeat", f"/healthz, /readyz at 127.0.0.1:{ports[0]}"}
 
 
-async def test_a_blocked_event_loop_is_told_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kubewright.operator.health_checks import Heartbeat
+def test_a_blocked_event_loop_is_told_afterwards() -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        heart = Heartbeat()
+        beating = asyncio.create_task(heart.run())
+        await asyncio.sleep(3600.1)
+        assert heart.check.look() is None
+        loop.pass_(7.0)  # in which nothing else had a turn
+        assert "the event loop was blocked for 7 s" in (heart.check.look() or "")
+        await asyncio.sleep(25)
+        assert "blocked for 7 s" in (heart.check.look() or ""), "told for a while, so that somebody sees it"
+        await asyncio.sleep(10)
+        assert heart.check.look() is None
+        beating.cancel()
 
-    monkeypatch.setattr(Heartbeat, "BLOCKED", 0.2)
-    monkeypatch.setattr(Heartbeat, "INTERVAL", 0.02)
-    heart = Heartbeat()
-    beating = asyncio.create_task(heart.run())
-    await asyncio.sleep(0.05)
-    assert heart.check.look() is None
-    threading.Event().wait(0.4)
-    assert "the event loop was blocked for" in (heart.check.look() or "")
-    await asyncio.sleep(0.1)
-    assert "the event loop was blocked for" in (heart.check.look() or ""), "told for a while, so that somebody sees it"
-    beating.cancel()
+    run_in_virtual_time(main)
