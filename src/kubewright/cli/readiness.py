@@ -17,11 +17,16 @@ class Readiness(Struct, frozen=True):
 
 
 def readiness(obj: dict[str, Any]) -> Readiness:
-    """From ``Ready`` or else ``Available`` among the conditions, else from the phase; an object with neither is ready."""
+    """From ``Ready`` or else ``Available`` among the conditions, else from the phase; an object with neither is ready.
+
+    None is that says ``Stalled``, or ``Reconciling``, which a controller sets whose run failed.
+    """
     status = obj.get("status") or {}
     generation = obj["metadata"].get("generation")
     conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
     phase = status.get("phase")
+    if any(conditions.get(kind, {}).get("status") == "True" for kind in ("Stalled", "Reconciling")):
+        return Readiness(False, _reason(phase, conditions))
     for kind in ("Ready", "Available"):
         if kind in conditions:
             condition = conditions[kind]
@@ -31,7 +36,8 @@ def readiness(obj: dict[str, Any]) -> Readiness:
                 return Readiness(True, condition.get("reason", ""))
             return Readiness(False, _reason(phase, conditions))
     if phase is not None:
-        return Readiness(phase in _GOOD_PHASES, f"its phase is {phase}")
+        looked_for = f"neither a condition Ready or Available nor a phase {', '.join(sorted(_GOOD_PHASES))}"
+        return Readiness(phase in _GOOD_PHASES, f"its phase is {phase} (it has {looked_for})")
     if "status" in obj or generation is None:
         return Readiness(True, "")
     return Readiness(False, "the operator has not written its status yet")

@@ -27,6 +27,9 @@ def condition(kind: str, status: str, generation: int = 2) -> dict[str, Any]:
         ({"conditions": [condition("Available", "False")]}, False),
         ({"conditions": [condition("Available", "True", generation=1)]}, False),
         ({"conditions": [condition("Available", "True"), condition("Ready", "False")]}, False),
+        ({"conditions": [condition("Reconciling", "True")]}, False),
+        ({"conditions": [condition("Stalled", "True"), condition("Ready", "True")]}, False),
+        ({"conditions": [condition("Reconciling", "False"), condition("Ready", "True")]}, True),
         ({"phase": "Running"}, True),
         ({"phase": "Pending"}, False),
         (None, False),
@@ -39,6 +42,13 @@ def test_an_object_is_ready_when_its_conditions_or_phase_say_so(status: dict[str
 def test_the_reason_tells_phase_and_conditions() -> None:
     found = readiness(obj({"phase": "Failed", "conditions": [condition("Available", "False")]}))
     assert found.reason == "its phase is Failed; Available=False (Why: so)"
+
+
+def test_a_phase_that_means_nothing_to_us_is_told_with_what_does() -> None:
+    assert readiness(obj({"phase": "Fine"})).reason == (
+        "its phase is Fine (it has neither a condition Ready or Available nor a phase "
+        "Active, Bound, Complete, Ready, Running, Succeeded)"
+    )
 
 
 @pytest.mark.parametrize(
