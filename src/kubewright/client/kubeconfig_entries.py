@@ -17,6 +17,7 @@ __all__ = ["cluster_config"]
 
 _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 _EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+_WITHOUT_LINES = str.maketrans("", "", "\r\n")
 _KEY_SAFE = "!#$&'*+-.^_`|~"
 """What a header's name may hold beside letters and digits; the rest of an extra's key is percent-encoded."""
 
@@ -110,7 +111,7 @@ def _pem(origin: Path, where: str, file: str | None, data: str | None) -> tuple[
     path = None
     if data:
         try:
-            content = base64.b64decode(data, validate=True)
+            content = base64.b64decode(data.translate(_WITHOUT_LINES), validate=True)  # which may be broken anywhere
         except binascii.Error as error:
             raise KubeconfigError(f"{where}-data is not base64: {error}") from error
         where = f"{where}-data"

@@ -75,6 +75,13 @@ def test_inline_data_goes_before_a_file(tmp_path: Path) -> None:
     assert (config.ca, config.ca_file) == (PEM, None)
 
 
+@pytest.mark.parametrize("end", ["\\n", "\\r\\n"])
+def test_inline_data_may_be_broken_into_lines(tmp_path: Path, end: str) -> None:
+    broken = end.join(DATA[at : at + 16] for at in range(0, len(DATA), 16))
+    cluster = f'server: https://c, certificate-authority-data: "{broken}{end}"'
+    assert load(kubeconfig(tmp_path / "config", cluster=cluster)).ca == PEM
+
+
 def test_a_proxy_and_no_compression_may_be_asked_for(tmp_path: Path) -> None:
     cluster = "server: 'https://[fd00::1]:6443', proxy-url: 'https://p:3128', disable-compression: true"
     config = load(kubeconfig(tmp_path / "config", cluster=cluster))
