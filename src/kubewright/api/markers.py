@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 __all__ = [
     "Default",
+    "Description",
     "Enum",
     "Example",
     "ExclusiveMaximum",
@@ -124,6 +125,10 @@ class Format(_Keyword[str]):
 
 
 class Title(_Keyword[str]): ...
+
+
+class Description(_Keyword[str]):
+    """What ``kubectl explain`` says of the field; a model's own is its docstring."""
 
 
 class Example(_JsonKeyword): ...

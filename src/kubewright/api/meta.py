@@ -79,7 +79,7 @@ _CONDITION_TYPE = (
 
 
 class Condition(Model):
-    """One aspect of an object's state (KEP-1623); `last_transition_time` moves when `status` flips, and only then."""
+    """One aspect of an object's state (KEP-1623); `lastTransitionTime` moves when `status` flips, and only then."""
 
     type: Annotated[str, Pattern(_CONDITION_TYPE), MaxLength(316)]
     status: Annotated[str, Enum("True", "False", "Unknown")]

@@ -5,7 +5,17 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from kubewright.api import JSON, Int32, LabelSelector, Model, Resource, field, resource
-from kubewright.api.markers import Default, ListMap, Maximum, Minimum, MinLength, Optional, Pattern, Required
+from kubewright.api.markers import (
+    Default,
+    Description,
+    ListMap,
+    Maximum,
+    Minimum,
+    MinLength,
+    Optional,
+    Pattern,
+    Required,
+)
 from kubewright.crd import SchemaError, schema_of
 
 
@@ -97,6 +107,20 @@ def test_a_resource_s_fields_are_optional_unless_marked() -> None:
 def test_a_class_s_own_docstring_describes_it() -> None:
     assert schema_of(Inner)["description"] == "What is inside.\n\nIt has a second paragraph."
     assert "description" not in schema_of(Undescribed)
+
+
+def test_a_field_s_own_description_goes_before_that_of_its_model() -> None:
+    class Used(Model):
+        plain: Annotated[str, Description("Plain text."), MinLength(1)]
+        inner: Annotated[Inner, Description("This one.")]
+        other: Inner
+
+    descriptions = {name: schema["description"] for name, schema in properties(Used).items()}
+    assert descriptions == {
+        "plain": "Plain text.",
+        "inner": "This one.",
+        "other": "What is inside.\n\nIt has a second paragraph.",
+    }
 
 
 def test_inherited_fields_belong_to_the_schema() -> None:
