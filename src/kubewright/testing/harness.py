@@ -43,8 +43,8 @@ __all__ = ["Harness", "NeedsVirtualTime"]
 
 R = TypeVar("R", bound=Resource)
 
-Named: TypeAlias = R | tuple[type[R], str]
-"""An object, or kind and name of one: ``(StatefulSet, "db")``."""
+Named: TypeAlias = R | tuple[type[R], str] | tuple[type[R], str, str]
+"""An object, or kind and name of one, and its namespace where that is not the test's: ``(StatefulSet, "db", "prod")``."""
 
 _LATENCY = (0.0005, 0.005)
 
@@ -61,7 +61,8 @@ class _Which(Struct, Generic[R], frozen=True):
     namespace: str | None
 
     def __str__(self) -> str:
-        return f"{resource_info(self.kind).kind} {self.namespace}/{self.name}" if self.namespace else self.name
+        kind, place = resource_info(self.kind).kind, f"{self.namespace}/" if self.namespace else ""
+        return f"{kind} {place}{self.name}"
 
 
 class Harness:
@@ -324,10 +325,18 @@ class Harness:
     def _which(self, obj: Named[R]) -> _Which[R]:
         if isinstance(obj, Resource):
             kind, name, namespace = type(obj), obj.name, obj.namespace
-        elif isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], type) and isinstance(obj[1], str):
-            (kind, name), namespace = obj, None
+        elif (
+            isinstance(obj, tuple)
+            and len(obj) in {2, 3}
+            and isinstance(obj[0], type)
+            and all(isinstance(part, str) for part in obj[1:])
+        ):
+            kind, name, namespace = obj if len(obj) == 3 else (*obj, None)
         else:
-            raise TypeError(f"{obj!r} names no object: give one, or its kind and name, such as (Deployment, 'web')")
+            raise TypeError(
+                f"{obj!r} names no object: give one, or its kind and name, such as (Deployment, 'web'), "
+                "with a namespace that is not the test's as a third"
+            )
         return _Which(kind, name, (namespace or self.namespace) if resource_info(kind).namespaced else None)
 
     async def _begin(self, *, working: bool) -> None:

@@ -82,13 +82,25 @@ async def test_which_controller_is_meant_has_to_be_clear(harness: OpenHarness) -
         await here.reconcile((core_v1.Pod, "db"))
 
 
-@pytest.mark.parametrize("named", ["db", Database, ("db", Database), (Database, "db", "default"), None])
+@pytest.mark.parametrize("named", ["db", Database, ("db", Database), (Database, "db", None), None])
 async def test_what_names_no_object_is_told(harness: OpenHarness, named: Any) -> None:
     here = await harness(operator)
     with pytest.raises(
         TypeError, match=r"names no object: give one, or its kind and name, such as \(Deployment, 'web'\)"
     ):
         await here.reconcile(named)
+
+
+async def test_an_object_of_another_namespace_is_named_with_it(harness: OpenHarness) -> None:
+    here = await harness(operator, objects=[core_v1.Namespace(metadata=ObjectMeta(name="elsewhere"))])
+    config = core_v1.ConfigMap(metadata=ObjectMeta(name="c", namespace="elsewhere"), data={"a": "b"})
+    await here.create(config)
+    await here.assert_object((core_v1.ConfigMap, "c", "elsewhere"), {"data": {"a": "b"}})
+    await here.assert_absent((core_v1.ConfigMap, "c"))
+    with pytest.raises(AssertionError, match="ConfigMap elsewhere/c is still there"):
+        await here.assert_absent((core_v1.ConfigMap, "c", "elsewhere"))
+    with pytest.raises(AssertionError, match="Namespace nowhere is not there"):
+        await here.assert_object((core_v1.Namespace, "nowhere"), {})
 
 
 async def test_time_only_goes_on_in_words_that_there_are(harness: OpenHarness) -> None:
