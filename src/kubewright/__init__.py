@@ -124,3 +124,6 @@ if not TYPE_CHECKING:
         if name not in __all__:
             raise AttributeError(f"module 'kubewright' has no attribute {name!r}")
         return getattr(importlib.import_module(f"kubewright.{_HOME.get(name, 'api')}"), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
