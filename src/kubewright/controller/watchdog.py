@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from kubewright.controller.failures import users_frame
 from kubewright.controller.request import Request
 from kubewright.telemetry import Log
+from kubewright.telemetry.logs import loads_what_logs
 
 __all__ = ["LoopWatchdog", "RunningTasks"]
 
@@ -64,7 +65,8 @@ class LoopWatchdog:
     Blocks from 0.15 s on are noticed for sure, from 0.1 s on mostly. Not for loops in virtual time, whose clock stands
     still while code runs. Code that holds the interpreter's lock is noticed when it lets go, without its stack.
     A loop that gets no turn is nobody's doing here: the machine is busy, the container used up its share, or was
-    suspended. What it waits so, while it waits for events or at work, is no part of a block.
+    suspended. What it waits so, while it waits for events or at work, is no part of a block. Nor does anybody block it
+    whose line is the first one of a log.
     """
 
     def __init__(
@@ -112,13 +114,14 @@ class LoopWatchdog:
             task = asyncio.current_task(loop)
             running = next((found for tasks in self._running if (found := tasks.of(task)) is not None), None)
             idle = frame is not None and task is None and frame.f_code.co_filename == selectors.__file__
-            stack = None if frame is None or idle or sign.is_set() else _Stack.of(frame)
+            excused = idle or (frame is not None and loads_what_logs(frame))
+            stack = None if frame is None or excused or sign.is_set() else _Stack.of(frame)
             del frame
             over = sign.wait(_LONGEST)
             if ended.is_set():
                 return
             blocked = time.monotonic() - asked - (self._starved(thread) - starved)
-            if not idle and blocked >= self._limit:
+            if not excused and blocked >= self._limit:
                 self._tell(running, stack, blocked)
             while not over and not ended.is_set():
                 over = sign.wait(1.0)

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from functools import cached_property
+from traceback import walk_stack
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
 from kubewright.telemetry.redaction import loggable
@@ -15,7 +17,7 @@ from kubewright.telemetry.redaction import loggable
 if TYPE_CHECKING:
     from structlog.typing import Processor
 
-__all__ = ["LateValues", "Log", "LogFormat", "LogLevel", "new_log", "null_log"]
+__all__ = ["LateValues", "Log", "LogFormat", "LogLevel", "loads_what_logs", "new_log", "null_log"]
 
 LogFormat = Literal["json", "console"]
 
@@ -132,6 +134,11 @@ def _made(format: LogFormat, target: TextIO) -> Log:  # noqa: A002
         cache_logger_on_first_use=True,
     )
     return cast("Log", logger.bind())
+
+
+def loads_what_logs(frame: FrameType) -> bool:
+    """Whether a stack is at what the first line of a log takes once, whoever writes it."""
+    return any(each.f_code is _made.__code__ for each, _ in walk_stack(frame))
 
 
 class _Lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import linecache
 import os
 import subprocess
@@ -11,9 +12,11 @@ import threading
 import time
 from typing import Any
 
+import pytest
+
 from kubewright.controller.request import Request
 from kubewright.controller.watchdog import LoopWatchdog, RunningTasks, starved_for
-from kubewright.telemetry import Log
+from kubewright.telemetry import Log, new_log
 
 
 class Lines:
@@ -96,6 +99,29 @@ def test_work_that_gets_no_processor_is_not_to_blame_either() -> None:
 
     asyncio.run(main())
     assert log.lines == []
+
+
+def test_who_writes_the_first_line_of_a_log_is_not_to_blame_for_what_that_loads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = Lines()
+
+    def loaded(*_arguments: object, **_options: object) -> Lines:
+        time.sleep(0.4)
+        return told
+
+    monkeypatch.setattr("structlog.wrap_logger", loaded)
+    log = new_log("console", stream=io.StringIO())
+
+    async def main() -> None:
+        watching = asyncio.create_task(LoopWatchdog([], log).run())
+        await asyncio.sleep(0.1)
+        log.warning("a line")
+        await asyncio.sleep(0.2)
+        watching.cancel()
+
+    asyncio.run(main())
+    assert told.lines == [{}]
 
 
 def test_the_system_tells_what_a_thread_has_waited_for_a_processor() -> None:
