@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from kubewright.api.label_rules import DNS_LABEL, DNS_SUBDOMAIN
+
 __all__ = ["check_dns_label", "check_dns_subdomain", "is_dns_label", "is_dns_subdomain", "pluralize"]
 
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL = re.compile(DNS_LABEL)
+_SUBDOMAIN = re.compile(DNS_SUBDOMAIN)
 
 _IRREGULAR = {
     "person": "people",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kubewright.devcluster import naming
+from kubewright.api.label_rules import label_value_problems, qualified_name_problems
 from kubewright.schema.errors import FieldError, forbidden, invalid, required, too_long
 from kubewright.schema.go_text import json_text, quoted
 
@@ -20,8 +20,8 @@ __all__ = ["create_errors", "update_errors"]
 
 NameErrors = Callable[..., list[str]]
 
-qualified_name_errors = lru_cache(4096)(naming.qualified_name_errors)
-label_value_errors = lru_cache(4096)(naming.label_value_errors)
+_key_problems = lru_cache(4096)(qualified_name_problems)
+_value_problems = lru_cache(4096)(label_value_problems)
 """The same few names and values come again and again."""
 
 _ANNOTATIONS_LIMIT = 256 * 1024
@@ -112,11 +112,11 @@ _SHARED = ("labels", "annotations", "ownerReferences")
 def _shared_errors(metadata: Mapping[str, Any]) -> list[FieldError]:
     errors: list[FieldError] = []
     for key, value in sorted((metadata.get("labels") or {}).items()):
-        errors += [invalid("metadata.labels", key, each) for each in qualified_name_errors(key)]
-        errors += [invalid("metadata.labels", value, each) for each in label_value_errors(value)]
+        errors += [invalid("metadata.labels", key, each) for each in _key_problems(key)]
+        errors += [invalid("metadata.labels", value, each) for each in _value_problems(value)]
     annotations = metadata.get("annotations") or {}
     for key in sorted(annotations):
-        errors += [invalid("metadata.annotations", key, each) for each in qualified_name_errors(key.lower())]
+        errors += [invalid("metadata.annotations", key, each) for each in _key_problems(key.lower())]
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATIONS_LIMIT:
         errors.append(too_long("metadata.annotations", _ANNOTATIONS_LIMIT))
     return errors + _owner_errors(metadata.get("ownerReferences") or [])
@@ -126,7 +126,7 @@ def _finalizer_errors(metadata: Mapping[str, Any]) -> list[FieldError]:
     return [
         invalid("metadata.finalizers", finalizer, each)
         for finalizer in metadata.get("finalizers") or ()
-        for each in qualified_name_errors(finalizer)
+        for each in _key_problems(finalizer)
     ]
 
 

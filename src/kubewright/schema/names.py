@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from kubewright.api.label_rules import (
+    DNS_LABEL,
     dns_subdomain_problems,
     label_value_problems,
+    problems,
     qualified_name_problems,
     stated,
 )
@@ -20,32 +20,31 @@ __all__ = [
     "qualified_name_problems",
 ]
 
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_LABEL_RULE = stated(
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character",
+    DNS_LABEL,
+    "my-name",
+    "123-abc",
+)
+_DNS1035_RULE = stated(
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
+    "start with an alphabetic character, and end with an alphanumeric character",
+    _DNS1035,
+    "my-name",
+    "abc-123",
+)
 
 
 def dns_label_problems(text: str) -> list[str]:
     """RFC 1123 label: namespaces."""
-    problems = [] if len(text) <= 63 else ["must be no more than 63 bytes"]
-    if not re.fullmatch(_LABEL, text):
-        rule = (
-            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
-            "and must start and end with an alphanumeric character"
-        )
-        problems.append(stated(rule, _LABEL, "my-name", "123-abc"))
-    return problems
+    return problems(text, _LABEL_RULE, regex=DNS_LABEL, most=63)
 
 
 def dns1035_label_problems(text: str) -> list[str]:
-    """RFC 1035 label: kinds, plurals, versions, services."""
-    problems = [] if len(text) <= 63 else ["must be no more than 63 characters"]
-    if not re.fullmatch(_DNS1035, text):
-        rule = (
-            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
-            "start with an alphabetic character, and end with an alphanumeric character"
-        )
-        problems.append(stated(rule, _DNS1035, "my-name", "abc-123"))
-    return problems
+    """RFC 1035 label: kinds, plurals, versions, Services before 1.34."""
+    return problems(text, _DNS1035_RULE, regex=_DNS1035, most=63, unit="characters")
 
 
 def path_segment_problems(text: str) -> list[str]:

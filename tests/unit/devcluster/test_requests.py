@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kubewright.api.label_rules import label_value_problems, qualified_name_problems
 from kubewright.devcluster.bodies import json_error, load_json
-from kubewright.devcluster.naming import (
-    dns_label_errors,
-    dns_subdomain_errors,
-    label_value_errors,
-    qualified_name_errors,
-)
+from kubewright.devcluster.naming import dns_label_errors, dns_subdomain_errors
 from kubewright.devcluster.negotiation import negotiate
 from kubewright.devcluster.options import DeleteOptions, list_options, write_options
 from kubewright.devcluster.routing import Route, route
@@ -187,8 +183,8 @@ def test_names_are_checked_in_the_servers_words() -> None:
     assert dns_subdomain_errors("gen-", prefix=True) == []
     assert "a lowercase RFC 1123 subdomain must consist of" in dns_subdomain_errors("Bad_Name")[0]
     assert dns_label_errors("x" * 64) == ["must be no more than 63 bytes"]
-    assert label_value_errors("") == []
-    assert "a valid label must be an empty string" in label_value_errors("no spaces")[0]
-    assert qualified_name_errors("example.com/name") == []
-    assert "prefix part a lowercase RFC 1123 subdomain" in qualified_name_errors("Example/name")[0]
-    assert "name part must consist of" in qualified_name_errors("a b")[0]
+    assert label_value_problems("") == []
+    assert "a valid label must be an empty string" in label_value_problems("no spaces")[0]
+    assert qualified_name_problems("example.com/name") == []
+    assert "prefix part a lowercase RFC 1123 subdomain" in qualified_name_problems("Example/name")[0]
+    assert "name part must consist of" in qualified_name_problems("a b")[0]

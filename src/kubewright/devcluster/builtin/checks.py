@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubewright.api import LabelSelector, Selector, convert
+from kubewright.api.label_rules import label_value_problems, qualified_name_problems
 from kubewright.devcluster.builtin.go_values import int_or_string, invalid_go, label_selector, string_map
-from kubewright.devcluster.naming import label_value_errors, qualified_name_errors
 from kubewright.schema.errors import FieldError, forbidden, invalid, not_supported, required
 
 __all__ = [
@@ -67,14 +67,14 @@ def named(value: str, field: str, rule: Callable[[str], list[str]], *, missing: 
 
 
 def qualified(value: str, field: str) -> Errors:
-    for each in qualified_name_errors(value):
+    for each in qualified_name_problems(value):
         yield invalid(field, value, each)
 
 
 def labels(value: Mapping[str, str] | None, field: str) -> Errors:
     for key, text in sorted((value or {}).items()):
         yield from qualified(key, field)
-        for each in label_value_errors(text):
+        for each in label_value_problems(text):
             yield invalid(field, text, each)
 
 
@@ -103,7 +103,7 @@ def parsed_selector(value: Mapping[str, Any]) -> Selector | None:
     """The selector, None where one of its requirements is none."""
     for each in value.get("matchExpressions") or ():
         wanted = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}.get(each.get("operator", ""))
-        if wanted is None or bool(each.get("values")) is not wanted or qualified_name_errors(each.get("key", "")):
+        if wanted is None or bool(each.get("values")) is not wanted or qualified_name_problems(each.get("key", "")):
             return None
     return Selector.from_object(convert(value, LabelSelector))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from kubewright.api.label_rules import qualified_name_problems
 from kubewright.devcluster.builtin.checks import (
     NON_NEGATIVE,
     Errors,
@@ -18,7 +19,7 @@ from kubewright.devcluster.builtin.checks import (
 from kubewright.devcluster.builtin.container_validation import container
 from kubewright.devcluster.builtin.go_values import invalid_go
 from kubewright.devcluster.builtin.volume_validation import volumes as check_volumes
-from kubewright.devcluster.naming import dns_label_errors, dns_subdomain_errors, qualified_name_errors
+from kubewright.devcluster.naming import dns_label_errors, dns_subdomain_errors
 from kubewright.schema.errors import duplicate, forbidden, invalid, not_supported, required
 from kubewright.schema.go_text import quoted
 
@@ -37,7 +38,7 @@ def pod_template(template: Json, at: str) -> Errors:
     metadata = template.get("metadata") or {}
     yield from labels(metadata.get("labels"), f"{at}.labels")
     for key in sorted(metadata.get("annotations") or {}):
-        for each in qualified_name_errors(key.lower()):
+        for each in qualified_name_problems(key.lower()):
             yield invalid(f"{at}.annotations", key, each)
     yield from pod_spec(template.get("spec") or {}, f"{at}.spec")
 
