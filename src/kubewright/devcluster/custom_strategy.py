@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kubewright.devcluster.finalizers import STANDARD_FINALIZERS
 from kubewright.devcluster.naming import dns_subdomain_errors
 from kubewright.devcluster.objects import Object, metadata_of, with_metadata
 from kubewright.devcluster.strategy import Deletion, Surroundings
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CustomStrategy"]
 
-_STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
 _PREFER_A_DOMAIN = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"
 _LARGEST = 2**31 - 1
 _GO_TYPES = {bool: "bool", int: "int64", float: "float64", list: "[]interface {}", dict: "map[string]interface {}"}
@@ -80,7 +80,7 @@ class CustomStrategy:
         return [
             f"metadata.finalizers: {quoted(finalizer)}: {_PREFER_A_DOMAIN}"
             for finalizer in metadata_of(obj).get("finalizers") or []
-            if "/" not in finalizer and finalizer not in before and finalizer not in _STANDARD_FINALIZERS
+            if "/" not in finalizer and finalizer not in before and finalizer not in STANDARD_FINALIZERS
         ]
 
     def deletion(self, obj: Object, requested_grace: int | None) -> Deletion:  # noqa: ARG002 - the protocol's

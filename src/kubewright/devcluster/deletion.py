@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kubewright.devcluster.admission import check_namespace_deletion
+from kubewright.devcluster.finalizers import FOREGROUND, ORPHAN
 from kubewright.devcluster.objects import Object, metadata_of, name_of, timestamp, with_metadata
 from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.versions import from_storage, to_storage
@@ -19,12 +20,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.options import DeleteOptions
     from kubewright.devcluster.registry import Registry
 
-__all__ = ["FOREGROUND", "ORPHAN", "delete", "delete_all", "deleted_status"]
-
-FOREGROUND = "foregroundDeletion"
-"""The finalizer of an object that waits until its dependents are gone."""
-ORPHAN = "orphan"
-"""The finalizer of an object whose dependents lose it as an owner, and stay."""
+__all__ = ["delete", "delete_all", "deleted_status"]
 
 
 def delete(

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubewright.api.label_rules import label_value_problems, qualified_name_problems
+from kubewright.devcluster.finalizers import STANDARD_FINALIZERS
 from kubewright.schema.errors import FieldError, forbidden, invalid, required, too_long
 from kubewright.schema.go_text import json_text, quoted
 
@@ -25,7 +26,6 @@ _value_problems = lru_cache(4096)(label_value_problems)
 """The same few names and values come again and again."""
 
 _ANNOTATIONS_LIMIT = 256 * 1024
-_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
 class _Again(NamedTuple):
@@ -135,7 +135,7 @@ def _unqualified_errors(metadata: Mapping[str, Any]) -> list[FieldError]:
     return [
         invalid(f"metadata.finalizers[{index}]", finalizer, message)
         for index, finalizer in enumerate(metadata.get("finalizers") or ())
-        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS
     ]
 
 

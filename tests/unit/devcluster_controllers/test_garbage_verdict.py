@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubewright.devcluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node, Owner
+from kubewright.devcluster.controllers.garbage.graph import Graph, Node, Owner
 from kubewright.devcluster.controllers.garbage.verdict import (
     Delete,
     DropOwners,
@@ -16,6 +16,7 @@ from kubewright.devcluster.controllers.garbage.verdict import (
     Undecided,
     decide,
 )
+from kubewright.devcluster.finalizers import FOREGROUND, ORPHAN
 from kubewright.devcluster.store import Change, GroupResource, State
 
 CONFIGS = GroupResource("", "configmaps")

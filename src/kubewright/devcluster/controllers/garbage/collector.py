@@ -14,7 +14,7 @@ from kubewright.client import RestClient, Transport, TransportError
 from kubewright.client.requests import delete_options
 from kubewright.controller import Request, WorkQueue
 from kubewright.devcluster.catalog import Catalog, ServedResource
-from kubewright.devcluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node, Owner
+from kubewright.devcluster.controllers.garbage.graph import Graph, Node, Owner
 from kubewright.devcluster.controllers.garbage.verdict import (
     Delete,
     DropOwners,
@@ -27,6 +27,7 @@ from kubewright.devcluster.controllers.garbage.verdict import (
 )
 from kubewright.devcluster.controllers.log_reader import LogReader
 from kubewright.devcluster.controllers.recorder import EventRecorder
+from kubewright.devcluster.finalizers import FOREGROUND, ORPHAN
 from kubewright.devcluster.objects import Object, metadata_of, name_of
 from kubewright.devcluster.store import Compacted, GroupResource, Store
 from kubewright.telemetry import Log

@@ -7,13 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubewright.devcluster.finalizers import FOREGROUND, ORPHAN
 from kubewright.devcluster.objects import Object, metadata_of, name_of, namespace_of
 from kubewright.devcluster.store import Change, GroupResource
 
-__all__ = ["FOREGROUND", "ORPHAN", "Graph", "Node", "Owner"]
-
-FOREGROUND = "foregroundDeletion"
-ORPHAN = "orphan"
+__all__ = ["Graph", "Node", "Owner"]
 
 _REMEMBERED_ENDS = 1000
 

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from kubewright.devcluster.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node, Owner
+from kubewright.devcluster.controllers.garbage.graph import Graph, Node, Owner
+from kubewright.devcluster.finalizers import FOREGROUND, ORPHAN
 
 __all__ = ["Delete", "DropOwners", "Finish", "Orphan", "OwnerState", "Undecided", "Verdict", "decide"]
 
