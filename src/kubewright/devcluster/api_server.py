@@ -19,8 +19,7 @@ from dataclasses import replace
 from kubewright.api import Clock
 from kubewright.client.transport import HttpRequest, HttpResponse, StreamingResponse
 from kubewright.devcluster.admission import INITIAL_NAMESPACES, NAMESPACES
-from kubewright.devcluster.builtin.catalog import builtin_resources
-from kubewright.devcluster.builtin.definitions import definitions as builtin_definitions
+from kubewright.devcluster.builtin.catalog import builtin_catalog
 from kubewright.devcluster.catalog import Catalog
 from kubewright.devcluster.compression import THRESHOLD, compressed, takes_gzip
 from kubewright.devcluster.custom_resources import DEFINITIONS, CustomResources
@@ -66,7 +65,7 @@ class ApiServer:
         if first_revision is None:
             first_revision = int(clock.now().timestamp() * 1_000_000)
         self.clock = clock
-        self.catalog = Catalog(builtin_resources(), definitions=builtin_definitions()) if catalog is None else catalog
+        self.catalog = builtin_catalog() if catalog is None else catalog
         self.store = Store(first_revision=first_revision, retained=retained)
         self.registry = Registry(self.store, clock=clock, rng=rng)
         self._audit = random.Random(rng.getrandbits(64))

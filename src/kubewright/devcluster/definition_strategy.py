@@ -89,7 +89,7 @@ class DefinitionStrategy:
             warning
             for schema in schemas
             if schema not in known
-            for warning in unrecognised_formats(schema.get("openAPIV3Schema") or {}, "")
+            for warning in unrecognised_formats(schema.get("openAPIV3Schema") or {})
         ]
         return [*self._inner.warnings(obj, old), *formats]
 

@@ -116,10 +116,6 @@ class LeaderElection:
         """Whom the Lease named when it was looked at last, "" where nobody; None where it could not be read yet."""
         return self._view.holder
 
-    def check_may_write(self) -> None:
-        """Raises `NotLeading` where no write may start now."""
-        self.fence.check()
-
     async def wait_until_leading(self) -> None:
         await self._leading.wait()
 

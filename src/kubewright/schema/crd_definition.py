@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from kubewright.schema.crd_schema import schema_errors, unrecognised_formats
+from kubewright.schema.crd_schema import schema_errors
 from kubewright.schema.errors import FieldError, duplicate, forbidden, invalid, not_supported, required, too_many
 from kubewright.schema.go_text import quoted
 from kubewright.schema.names import dns1035_label_problems, dns_subdomain_problems
 
-__all__ = ["approval", "completed_definition", "definition_errors", "definition_update_errors", "definition_warnings"]
+__all__ = ["approval", "completed_definition", "definition_errors", "definition_update_errors"]
 
 Json = dict[str, Any]
 
@@ -56,13 +56,6 @@ def definition_update_errors(crd: Json, old: Json) -> list[FieldError]:
         if new_value != old_value:
             errors.append(invalid(f"spec.{'.'.join(path)}", new_value, "field is immutable"))
     return errors
-
-
-def definition_warnings(crd: Json) -> list[str]:
-    """What to tell the author of a definition that is accepted: formats that nothing checks."""
-    versions = (crd.get("spec") or {}).get("versions") or []
-    schemas = (schema for version in versions if (schema := _schema(version)) is not None)
-    return list(dict.fromkeys(warning for schema in schemas for warning in unrecognised_formats(schema, "")))
 
 
 def _at(value: Any, path: Iterable[str]) -> Any:

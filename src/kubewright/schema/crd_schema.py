@@ -99,12 +99,12 @@ def _default(value: Any, node: Node, path: str) -> list[FieldError]:
     return errors + (list(embedded_errors(pruned, node, path)) or validate(value, node, prefix=path))
 
 
-def unrecognised_formats(schema: Schema, path: str) -> list[str]:
+def unrecognised_formats(schema: Schema) -> list[str]:
     """Warnings for formats that the server does not know and will not check."""
     declared = schema.get("format") or ""
     kind = schema.get("type")
     types = () if not kind or schema.get("x-kubernetes-int-or-string") else (kind,)
     warnings = [f'unrecognized format "{declared}"'] if declared and not recognised(declared, types) else []
-    for where, inner in inner_schemas(schema, path):
-        warnings += unrecognised_formats(inner, where)
+    for _, inner in inner_schemas(schema, ""):
+        warnings += unrecognised_formats(inner)
     return warnings

@@ -131,13 +131,13 @@ def test_a_leader_without_a_server_stops_writing_before_another_may_lead(kind: s
         renewed = max(each.sent for each in a.link.writes)
         setattr(a.link, kind, True)
         await asyncio.sleep(renewed + RENEW_DEADLINE - now() - 0.001)
-        a.election.check_may_write()
+        a.election.fence.check()
         assert not a.election.lost.is_set()
         await asyncio.sleep(0.002)
         assert a.election.lost.is_set()
         assert a.has_ended
         with pytest.raises(NotLeading, match=r"a does not hold the lease default/operator"):
-            a.election.check_may_write()
+            a.election.fence.check()
         await b.leads()
         assert now() >= renewed + LEASE_DURATION
 
@@ -260,7 +260,7 @@ async def test_a_lease_that_somebody_else_has_taken_is_lost_at_the_next_renewal(
     assert a.election.lost.is_set()
     assert a.election.leader == "usurper"
     with pytest.raises(NotLeading):
-        a.election.check_may_write()
+        a.election.fence.check()
     await a.election.release()
     assert await w.holder() == "usurper"
 

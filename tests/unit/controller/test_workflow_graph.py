@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kubewright import Context, ObjectMeta, Resource
 from kubewright.controller.workflow import NotReady, Outcome, Step, StepOutcome, StepState, Workflow
-from kubewright.controller.workflow.graph import in_order, reversed_within, side_by_side, with_dependents
+from kubewright.controller.workflow.graph import in_order, reversed_within, side_by_side
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
 
@@ -22,6 +22,15 @@ Graph = dict[str, list[str]]
 
 def settings(pod: core_v1.Pod) -> core_v1.ConfigMap:
     return core_v1.ConfigMap(metadata=ObjectMeta(name=pod.name))
+
+
+def with_dependents(names: Iterable[str], after: Graph) -> set[str]:
+    """``names``, and whatever comes after one of them. ``after`` is in order."""
+    found = set(names)
+    for name, earlier in after.items():
+        if not found.isdisjoint(earlier):
+            found.add(name)
+    return found
 
 
 def step(name: str, *after: str) -> Step[core_v1.Pod]:

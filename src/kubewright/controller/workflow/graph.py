@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
-__all__ = ["After", "in_order", "reversed_within", "side_by_side", "with_dependents"]
+__all__ = ["After", "in_order", "reversed_within", "side_by_side"]
 
 After = Mapping[str, Sequence[str]]
 """For each step those that it comes after."""
@@ -41,15 +41,6 @@ def in_order(after: After) -> list[str]:
     for name in after:
         visit(name)
     return ordered
-
-
-def with_dependents(names: Iterable[str], after: After) -> set[str]:
-    """``names``, and whatever comes after one of them. ``after`` is in order."""
-    found = set(names)
-    for name, earlier in after.items():
-        if not found.isdisjoint(earlier):
-            found.add(name)
-    return found
 
 
 def reversed_within(names: Collection[str], after: After) -> dict[str, list[str]]:

@@ -18,8 +18,6 @@ from kubewright.kinds import core_v1
 
 __all__ = ["Placement", "container_id", "pod_status"]
 
-_NEVER_STARTED = {Stage.CREATING, Stage.PULL_FAILED, Stage.PULL_BACK_OFF}
-
 
 class Placement(Struct, frozen=True):
     """Where a pod is."""
