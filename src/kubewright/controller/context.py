@@ -86,7 +86,10 @@ class Context(Generic[S_co]):
 
     @property
     def client(self) -> Client:
-        """The live client, for what was not declared and for verbs that this context lacks."""
+        """The live client, for what was not declared and for verbs that this context lacks.
+
+        What it is to be allowed stands in the controller's ``permissions``.
+        """
         return self._env.client
 
     @property

@@ -19,7 +19,7 @@ from kubewright.controller.watches import Watch, is_metadata_only
 if TYPE_CHECKING:
     from kubewright.controller.context import Context
 
-__all__ = ["ControllerSpec", "FinalizerSpec", "Reconciler"]
+__all__ = ["ControllerSpec", "FinalizerSpec", "Permission", "Reconciler"]
 
 R = TypeVar("R", bound=Resource)
 
@@ -33,6 +33,15 @@ class FinalizerSpec(Struct, Generic[R], frozen=True):
     cleanup: Callable[[R, Any], Any]
     """Async, and called with a `Context`; with ``threads`` a plain function that is called with a `BlockingContext`."""
     threads: bool = False
+
+
+class Permission(Struct, frozen=True):
+    """Verbs on a kind, or on a subresource of it, that nothing else in the declaration stands for."""
+
+    kind: type[Resource]
+    subresource: str
+    """Empty: the kind's objects themselves."""
+    verbs: tuple[str, ...]
 
 
 class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
@@ -55,6 +64,7 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     timeout: float = 300.0
     backoff: Backoff = Backoff()
     prune: tuple[type[Resource], ...] = ()
+    permissions: tuple[Permission, ...] = ()
     threads: bool = False
     """Whether ``reconcile`` is a plain function, to be run in a thread."""
     keys: bool = False

@@ -63,6 +63,8 @@ def _of(spec: ControllerSpec[Any]) -> Iterator[tuple[ResourceInfo, str, tuple[st
         yield resource_info(kind), "", _APPLY
     for kind in spec.prune:
         yield resource_info(kind), "", ("delete",)
+    for permission in spec.permissions:
+        yield resource_info(permission.kind), permission.subresource, permission.verbs
     yield EVENTS, "", ("create", "get", "patch")
     info = resource_info(spec.kind)
     if spec.finalizers:

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Unpack, overload
 
 import msgspec
@@ -33,10 +34,12 @@ from kubewright.controller.predicates import check_predicate
 from kubewright.operator.namespaces import checked_namespaces
 from kubewright.operator.options import (
     ControllerOptions,
+    Permissions,
     Register,
     check_error_status,
     check_form,
     kinds_of,
+    permissions_of,
     split_watches,
     split_whole,
     the_function,
@@ -143,6 +146,7 @@ class Operator(Generic[S_co]):
         timeout: float = 300.0,
         backoff: Backoff = Backoff(),  # noqa: B008 - it can't be changed
         prune: Iterable[type[Resource]] = (),
+        permissions: Permissions = MappingProxyType({}),
         threads: bool = False,
         keys: bool = False,
         name: str | None = None,
@@ -156,7 +160,8 @@ class Operator(Generic[S_co]):
         from the cache (of Secrets and ConfigMaps the metadata, unless they are `Whole`). ``when``: which changes of the
         object itself matter (default: for custom resources with a status, all but changes of the status). ``workers``: objects reconciled at a time. ``timeout``: seconds one run may take.
         ``backoff``: how long an object waits after a failure. ``prune``: kinds that hold data (volume claims, Secrets, …)
-        and may be deleted nevertheless, by pruning or by `Context.delete`. ``threads``: the reconciler is a plain
+        and may be deleted nevertheless, by pruning or by `Context.delete`. ``permissions``: what the role needs for requests
+        of your own, such as those by `Context.client`: ``{ConfigMap: ["create"], (Pod, "eviction"): ["create"]}``. ``threads``: the reconciler is a plain
         function that may block; it gets a `BlockingContext`. ``keys``: it gets the `Request` in place of the object, also
         of objects that are gone; no status is written for it. ``name``: a DNS label, default the kind in lower case; the
         field manager is ``<operator>/<name>``. ``error_status``: edits the object's status when a run failed, called with the object, the error
@@ -197,6 +202,7 @@ class Operator(Generic[S_co]):
             timeout=timeout,
             backoff=backoff,
             prune=kinds_of(prune, argument="prune"),
+            permissions=permissions_of(permissions),
             threads=threads,
             keys=keys,
             error_status=error_status,

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypedDict, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, overload
 
 from kubewright.api import Resource, resource_info
 from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch, Whole
 from kubewright.controller.predicates import check_predicate
+from kubewright.controller.spec import Permission
 from kubewright.controller.watches import check_mapper, is_async
 from kubewright.operator.kind_checks import check_kind
 
 __all__ = [
     "ControllerOptions",
     "HasReconcile",
+    "Permissions",
     "Register",
     "check_error_status",
     "check_form",
     "kinds_of",
+    "permissions_of",
     "split_watches",
     "split_whole",
     "the_function",
@@ -32,6 +35,10 @@ C_contra = TypeVar("C_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 
+Permissions: TypeAlias = Mapping[type[Resource] | tuple[type[Resource], str], Iterable[str]]
+"""Verbs by kind, or by kind and subresource: ``{ConfigMap: ["create"], (Pod, "eviction"): ["create"]}``."""
+
+
 class ControllerOptions(TypedDict, total=False):
     """The options that all forms of a controller share. See `Operator.controller`."""
 
@@ -43,6 +50,7 @@ class ControllerOptions(TypedDict, total=False):
     timeout: float
     backoff: Backoff
     prune: Iterable[type[Resource]]
+    permissions: Permissions
     name: str | None
     error_status: ErrorStatus | None
     while_deleting: bool
@@ -125,6 +133,22 @@ def kinds_of(kinds: object, *, argument: str, defines: bool = False) -> tuple[ty
             raise TypeError(f"{argument}: {error}") from error
         check_kind(kind, defines=defines)
     return found
+
+
+def permissions_of(permissions: object) -> tuple[Permission, ...]:
+    """What `Permissions` say. Raises TypeError for what they can't."""
+    example = 'permissions={ConfigMap: ["create"], (Pod, "eviction"): ["create"]}'
+    if not isinstance(permissions, Mapping):
+        raise TypeError(f"permissions is {permissions!r}: give verbs by kind, such as {example}")
+    found = []
+    for key, verbs in permissions.items():
+        kind, subresource = key if isinstance(key, tuple) and len(key) == 2 else (key, "")
+        kinds_of([kind], argument="permissions")
+        listed = _listed(verbs, f"permissions[{kind.__name__}]", "verbs", '["create"]')
+        if wrong := [each for each in (subresource, *listed) if not isinstance(each, str)]:
+            raise TypeError(f"permissions: {wrong[0]!r} is neither a verb nor a subresource: write {example}")
+        found.append(Permission(kind, subresource, listed))
+    return tuple(found)
 
 
 def split_whole(kinds: object, *, argument: str) -> tuple[tuple[type[Resource], ...], tuple[type[Resource], ...]]:

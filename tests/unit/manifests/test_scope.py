@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubewright import Context, Operator, Resource, resource
-from kubewright.kinds import core_v1
+from kubewright.kinds import core_v1, rbac_v1
 from kubewright.manifests import manifests
 
 TARGET = "things:operator"
@@ -49,6 +49,21 @@ def test_kinds_without_a_namespace_still_need_a_cluster_role_of_their_own() -> N
     assert [rule["resources"] for rule in role["rules"]] == [["nodes"]]
     (role,) = documents(operator, "Role")
     assert [rule["resources"] for rule in role["rules"]] == [["events"], ["things"]]
+
+
+def test_what_it_asks_for_beside_its_declaration_is_in_the_role_of_its_scope() -> None:
+    operator = Operator("things", namespaces=["red"])
+    operator.controller(
+        Thing,
+        reads=[core_v1.Pod],
+        permissions={rbac_v1.ClusterRole: ["bind"], core_v1.Pod: ["create"], (core_v1.Pod, "eviction"): ["create"]},
+    )(nothing)
+    (role,) = documents(operator, "ClusterRole")
+    assert [(rule["resources"], rule["verbs"]) for rule in role["rules"]] == [(["clusterroles"], ["bind"])]
+    (role,) = documents(operator, "Role")
+    rules = {",".join(rule["resources"]): rule["verbs"] for rule in role["rules"]}
+    assert rules["pods"] == ["create", "get", "list", "watch"]
+    assert rules["pods/eviction"] == ["create"]
 
 
 def test_namespaces_chosen_for_one_cluster_are_told_to_the_operator_there() -> None:

@@ -58,6 +58,10 @@ def watch(**options: Any) -> Watch[core_v1.Pod]:
         ({"owns": ["Pod"]}, "owns: 'Pod' is no kind: give classes of resources"),
         ({"reads": [Undeclared]}, "reads: .*Undeclared is no resource: decorate it with @resource"),
         ({"prune": [object]}, "prune: <class 'object'> is no kind"),
+        ({"permissions": [core_v1.Pod]}, "permissions is .*: give verbs by kind, such as permissions={ConfigMap: "),
+        ({"permissions": {"pods": ["get"]}}, "permissions: 'pods' is no kind"),
+        ({"permissions": {core_v1.Pod: "get"}}, r"permissions\[Pod\] is 'get': give a list of verbs, such as .*create"),
+        ({"permissions": {core_v1.Pod: [core_v1.Node]}}, "permissions: .*Node.* is neither a verb nor a subresource"),
         ({"watches": [core_v1.Pod]}, r"watches: .*Pod.* is neither a watch nor a source: write Watch\(Pod, to=…\)"),
         (
             {"watches": Watch(core_v1.Pod, to=owner_label("x"))},
