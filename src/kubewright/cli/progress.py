@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from kubewright.api import Resource, decode
+from kubewright.api.callables import is_async
 from kubewright.cache import Event, Informer
 from kubewright.cli.readiness import summary
 from kubewright.controller import Watch, owner
-from kubewright.controller.watches import is_async
 from kubewright.operator import Manager
 
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ class Progress:
                 informer = manager.cache.informer(kind, projection=spec.projection(kind))
                 self._follow(informer, _wakes(Watch(kind, to=owner(spec.kind))))
             for watch in spec.watches:
-                if not (
-                    watch.shows_metadata or is_async(watch.to)
-                ):  # whose state, or whose matter, can't be told at once
+                # of what is cached by its metadata there is no state, and a mapper that takes its time can't be asked here
+                if not (watch.shows_metadata or is_async(watch.to)):
                     self._follow(manager.cache.informer(watch.kind, optional=watch.optional), _wakes(watch))
 
     def _follow(self, informer: Informer[Any], wanted: Callable[[Any], bool]) -> None:

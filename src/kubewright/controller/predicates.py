@@ -7,11 +7,11 @@ labels_changed``), an object that is new or gone passes each of them.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from kubewright.api import ResourceInfo, Selector
+from kubewright.api.callables import is_async, takes
 from kubewright.cache import Entry, Event
 from kubewright.controller.field_paths import FieldPath
 from kubewright.telemetry import shown
@@ -85,16 +85,12 @@ def check_predicate(given: object, *, what: str) -> None:
         raise TypeError(f"{what}: {shown(given)} is no predicate: give a function of an event, such as labels_changed")
     if getattr(given, "__module__", "") == __name__ and (name := _name(given)) in _MAKERS:
         raise TypeError(f"{what}: {name} makes predicates and is none: call it, {name}(…)")
-    if any(map(inspect.iscoroutinefunction, (given, getattr(given, "__call__", None)))):  # noqa: B004 - an object's
+    if is_async(given):
         raise TypeError(
             f"{what}: {_name(given)} is a coroutine function: a predicate answers at once, define it with `def`"
         )
-    try:
-        inspect.signature(given).bind(None)
-    except TypeError:
-        raise TypeError(f"{what}: {_name(given)} must take one argument: the event") from None
-    except ValueError:
-        return  # a function of C's, which can't be asked
+    if not takes(given, 1):
+        raise TypeError(f"{what}: {_name(given)} must take one argument: the event")
 
 
 def predicate(passes: Predicate) -> Combinable:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from kubewright.api import Clock, Resource, decode, resource_info
+from kubewright.api.callables import is_async
 from kubewright.api.cancellation import ends_us, failure_of
 from kubewright.cache import Cache, Entry, Event, Feed, Informer
 from kubewright.controller.backoff import Backoff
@@ -20,7 +21,7 @@ from kubewright.controller.queue import Priority, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.sources import Source, SourceContext, Wake, follow, source_name
 from kubewright.controller.spec import ControllerSpec
-from kubewright.controller.watches import MetadataMapper, Watch, is_async, owner
+from kubewright.controller.watches import MetadataMapper, Watch, owner
 from kubewright.controller.writes import AppliedIntents
 from kubewright.telemetry import Log, shown
 from kubewright.telemetry.standard_logging import RUN_LOG

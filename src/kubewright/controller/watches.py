@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from kubewright.api import OwnerReference, Resource, ResourceInfo, resource_info
 from kubewright.api.arguments import Declared
+from kubewright.api.callables import takes
 from kubewright.controller.predicates import Predicate, any_change
 from kubewright.controller.request import Request
 
@@ -20,7 +21,6 @@ __all__ = [
     "Whole",
     "any_owner",
     "check_mapper",
-    "is_async",
     "is_metadata_only",
     "owner",
     "owner_label",
@@ -78,11 +78,6 @@ class Watch(Struct, Generic[R], frozen=True, metaclass=Declared):
         return is_metadata_only(self.kind) if self.metadata_only is None else self.metadata_only
 
 
-def is_async(mapper: Callable[..., object]) -> bool:
-    """Whether calling it gives something to await."""
-    return inspect.iscoroutinefunction(mapper) or inspect.iscoroutinefunction(getattr(mapper, "__call__", None))  # noqa: B004 - an object's
-
-
 def check_mapper(mapper: Callable[..., object], *, what: str) -> None:
     """Raises TypeError, naming ``what``, for what does not map an object to requests."""
     name = getattr(mapper, "__qualname__", repr(mapper))
@@ -90,12 +85,8 @@ def check_mapper(mapper: Callable[..., object], *, what: str) -> None:
         raise TypeError(f"{what}: {name} makes mappers and is none: call it, {name}(…)")
     if inspect.isasyncgenfunction(mapper):
         raise TypeError(f"{what}: {name} yields: an `async def` mapper returns a list of Requests")
-    try:
-        inspect.signature(mapper).bind(None)
-    except TypeError:
-        raise TypeError(f"{what}: {name} must take one argument: the object") from None
-    except ValueError:
-        return  # a function of C's, which can't be asked
+    if not takes(mapper, 1):
+        raise TypeError(f"{what}: {name} must take one argument: the object")
 
 
 class MetadataMapper:

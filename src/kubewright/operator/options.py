@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, overload
 
 from kubewright.api import Resource, resource_info
+from kubewright.api.callables import is_async, takes
 from kubewright.controller import Backoff, ErrorStatus, Predicate, Source, Watch, Whole
 from kubewright.controller.predicates import check_predicate
 from kubewright.controller.spec import Permission
-from kubewright.controller.watches import check_mapper, is_async
+from kubewright.controller.watches import check_mapper
 from kubewright.operator.kind_checks import check_kind
 
 __all__ = [
@@ -98,12 +99,8 @@ def check_form(function: Callable[..., Any], what: str, *, threads: bool) -> Non
         )
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"{what} {name} yields: a reconciler returns")
-    try:
-        inspect.signature(function).bind(None, None)
-    except TypeError:
-        raise TypeError(f"{what} {name} must take two arguments: what is reconciled, and the context") from None
-    except ValueError:
-        return  # a function of C's, which can't be asked
+    if not takes(function, 2):
+        raise TypeError(f"{what} {name} must take two arguments: what is reconciled, and the context")
 
 
 def check_error_status(function: object) -> None:
@@ -112,10 +109,8 @@ def check_error_status(function: object) -> None:
     remedy = "give a plain function of the object, the error and its conditions, such as says_nothing"
     if not callable(function) or is_async(function):
         raise TypeError(f"error_status={name}: {remedy}")
-    try:
-        inspect.signature(function).bind(None, None, None)
-    except TypeError:
-        raise TypeError(f"error_status={name} does not take three arguments: {remedy}") from None
+    if not takes(function, 3):
+        raise TypeError(f"error_status={name} does not take three arguments: {remedy}")
 
 
 def kinds_of(kinds: object, *, argument: str, defines: bool = False) -> tuple[type[Resource], ...]:

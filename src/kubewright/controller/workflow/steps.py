@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 
 from kubewright.api import Resource, describe, resource_info
+from kubewright.api.callables import is_async, takes
 from kubewright.api.names import check_dns_label
 from kubewright.controller.context import Context
-from kubewright.controller.watches import is_async
 from kubewright.controller.writes import IntentKey
 from kubewright.telemetry import shown
 
@@ -155,10 +154,8 @@ def _checked(function: Callable[..., object], step: str, what: str) -> _Function
             ("the object",),
             "and nothing else; make it an `async def` function for it to get the context too",
         )
-    try:
-        inspect.signature(function).bind(*given)
-    except TypeError:
-        raise TypeError(f"step {step!r}: {what} must take {' and '.join(given)}, {remedy}") from None
+    if not takes(function, len(given)):
+        raise TypeError(f"step {step!r}: {what} must take {' and '.join(given)}, {remedy}")
     return _Function(function, asynchronous)
 
 
@@ -168,12 +165,8 @@ def _check_ready(ready: Callable[..., object], step: str) -> None:
         raise TypeError(
             f"step {step!r}: ready must be {remedy}; to await something, make it a Step.check after this one"
         )
-    try:
-        inspect.signature(ready).bind(None)
-    except TypeError:
-        raise TypeError(f"step {step!r}: ready must be {remedy}, and take nothing else") from None
-    except ValueError:
-        return  # a function of C's, which can't be asked
+    if not takes(ready, 1):
+        raise TypeError(f"step {step!r}: ready must be {remedy}, and take nothing else")
 
 
 def _each(wanted: object, step: str) -> Sequence[Resource]:
