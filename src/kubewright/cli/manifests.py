@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
+from kubewright.api.names import check_dns_label
 from kubewright.cli.failure import Failure
 from kubewright.cli.loading import load_operator
 from kubewright.cli.variables import refuse_unknown
 from kubewright.manifests import manifests, to_yaml
-from kubewright.operator.settings import SettingsError, resolve
+from kubewright.operator.namespaces import checked_namespaces
+from kubewright.operator.settings import resolve
 
 __all__ = ["command"]
 
@@ -48,7 +50,10 @@ def command(
     operator, module = load_operator(target)
     try:
         settings = resolve(operator.settings, {}, {"metrics_bind_address": metrics}).settings
-    except SettingsError as error:
+        scope = checked_namespaces(watched, what="--watch-namespace") if watched else None
+        if namespace is not None:
+            check_dns_label(namespace, what="--namespace")
+    except (TypeError, ValueError) as error:
         raise Failure(str(error), exit_code=2) from error
     try:
         documents = manifests(
@@ -56,7 +61,7 @@ def command(
             target=module,
             image=image,
             namespace=namespace,
-            watched=watched or None,
+            watched=scope,
             settings=settings,
             deployed=deployed,
         )

@@ -31,6 +31,7 @@ from kubewright.controller.exits import contain_exits
 from kubewright.operator import LeadershipLost, Manager, Settings, StartFailed, watched_namespaces
 from kubewright.operator.first_contact import FirstContact, Unreachable
 from kubewright.operator.lifecycle import LAST_SECONDS
+from kubewright.operator.namespaces import checked_namespaces
 from kubewright.telemetry import Log, LogLevel, Metrics, null_metrics
 
 __all__ = ["LEADERSHIP_LOST", "command"]
@@ -64,7 +65,9 @@ def command(
     """
     with prepared(target, flags) as made:
         try:
-            namespaces = watched or watched_namespaces(os.environ)
+            namespaces = (
+                checked_namespaces(watched, what="--watch-namespace") if watched else watched_namespaces(os.environ)
+            )
         except (TypeError, ValueError) as error:
             raise Failure(str(error), exit_code=2) from error
         try:

@@ -17,6 +17,7 @@ from kubewright.api.label_rules import label_value_problems, qualified_name_prob
 from kubewright.api.names import check_dns_label, check_dns_subdomain
 from kubewright.operator.election_rules import check_identity, check_times
 from kubewright.operator.http_server import Address
+from kubewright.operator.namespaces import WATCH_NAMESPACE
 
 __all__ = ["SETTINGS", "Resolved", "Setting", "Settings", "SettingsError", "refuse_unknown_variables", "resolve"]
 
@@ -361,4 +362,6 @@ def refuse_unknown_variables(environment: Mapping[str, str]) -> None:
         name = variable.removeprefix(PREFIX)
         if name == variable or variable in known or _SERVICE_LINK.fullmatch(name):
             continue
-        raise SettingsError(f"{variable}: there is no such setting; {nearest(variable, known, cutoff=0.5)}")
+        raise SettingsError(
+            f"{variable}: there is no such setting; {nearest(variable, [*known, WATCH_NAMESPACE], cutoff=0.5)}"
+        )

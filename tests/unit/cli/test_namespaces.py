@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from click import Command
 from click.testing import CliRunner
 
 from kubewright.cli import manifests, run
@@ -25,3 +26,20 @@ def test_what_is_no_namespace_is_refused_before_anything_runs(monkeypatch: pytes
     monkeypatch.setenv("WATCH_NAMESPACE", "red,No_Name")
     with pytest.raises(Failure, match="a namespace of WATCH_NAMESPACE is 'No_Name'"):
         CliRunner().invoke(run.command, [TARGET], standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", [run.command, manifests.command], ids=["run", "manifests"])
+def test_what_is_no_namespace_is_refused_by_its_flag(command: Command) -> None:
+    with pytest.raises(Failure, match="^a namespace of --watch-namespace is 'red,blue'") as refused:
+        CliRunner().invoke(
+            command, [TARGET, "--watch-namespace=red,blue"], standalone_mode=False, catch_exceptions=False
+        )
+    assert refused.value.exit_code == 2
+
+
+def test_a_namespace_that_the_operator_can_not_have_is_refused_by_its_flag() -> None:
+    with pytest.raises(Failure, match="^--namespace is 'Red'") as refused:
+        CliRunner().invoke(
+            manifests.command, [TARGET, "--namespace=Red"], standalone_mode=False, catch_exceptions=False
+        )
+    assert refused.value.exit_code == 2

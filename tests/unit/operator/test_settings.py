@@ -137,6 +137,8 @@ def test_times_of_an_election_that_do_not_fit_are_refused_where_they_are_declare
 def test_an_unknown_variable_is_refused_with_the_nearest() -> None:
     with pytest.raises(SettingsError, match=r"KUBEWRIGHT_STOP_WITHN: .* did you mean KUBEWRIGHT_STOP_WITHIN\?"):
         resolve(Settings(), {"KUBEWRIGHT_STOP_WITHN": "2"}, {})
+    with pytest.raises(SettingsError, match=r"did you mean WATCH_NAMESPACE\?"):
+        resolve(Settings(), {"KUBEWRIGHT_WATCH_NAMESPACE": "red"}, {})
 
 
 def test_what_kubelet_tells_of_services_named_like_us_is_no_setting() -> None:
