@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conformance.cases.tables import PARTIAL, TABLE, ageless
+from tests.conformance.cases.tables import PARTIAL, TABLE, ageless_events
 from tests.conformance.listing import labelled, widgets
 from tests.conformance.registry import case
 from tests.conformance.resources import WIDGETS, widget
@@ -57,7 +57,7 @@ async def stream_in_forms(w: World) -> None:
     for label, headers in (("table", TABLE), ("metadata", PARTIAL)):
         async with w.watch(WIDGETS, STREAM, headers=headers) as events:
             taken = await events.take(2)
-        w.transcript.add(label, events=[{**event, "object": ageless(event["object"])} for event in taken])
+        w.transcript.add(label, events=ageless_events(taken))
 
 
 @case("watch", given="an object", body="sendInitialEvents without bookmarks")

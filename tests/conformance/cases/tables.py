@@ -23,16 +23,30 @@ def table(w: World, label: str, answer: Answer) -> None:
     w.transcript.add_answer(label, answer.status, answer.headers, ageless(answer.body))
 
 
-def ageless(body: Any) -> Any:
+def ageless(body: Any, declared: list[dict[str, Any]] | None = None) -> Any:
+    """``declared``: the columns, where they were told before, as in a watch."""
     if not isinstance(body, dict) or body.get("kind") != "Table":
         return body
-    ages = [index for index, each in enumerate(body.get("columnDefinitions") or []) if each["name"] == "Age"]
+    ages = [
+        index for index, each in enumerate(body.get("columnDefinitions") or declared or []) if each["name"] == "Age"
+    ]
     rows = [
-        {**row, "cells": ["<age>" if index in ages else cell for index, cell in enumerate(row["cells"])]}
+        {
+            **row,
+            "cells": [
+                "<age>" if index in ages and cell is not None else cell for index, cell in enumerate(row["cells"])
+            ],
+        }
         for row in body.get("rows") or []
     ]
     columns = [{**each, "description": _told(each)} for each in body.get("columnDefinitions") or []]
     return {**body, "columnDefinitions": columns, "rows": rows if body.get("rows") is not None else None}
+
+
+def ageless_events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of a watch, whose first event alone tells the columns."""
+    declared = events[0]["object"].get("columnDefinitions")
+    return [{**event, "object": ageless(event["object"], declared)} for event in events]
 
 
 def _told(column: dict[str, Any]) -> str:

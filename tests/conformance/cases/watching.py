@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from tests.conformance.cases.tables import PARTIAL, TABLE, ageless
+from tests.conformance.cases.tables import PARTIAL, TABLE, ageless_events
 from tests.conformance.listing import caught_up, labelled, widgets
 from tests.conformance.registry import case
 from tests.conformance.resources import GROUP, WIDGETS, widget
@@ -217,8 +217,7 @@ async def as_table(w: World) -> None:
         await w.merge(f"{WIDGETS}/a", {"spec": {"size": 2}})
         await w.delete(f"{WIDGETS}/a")
         taken = await events.take(3)
-    shown = [{**event, "object": ageless(event["object"])} for event in taken]
-    w.transcript.add("events", status=events.status, events=shown)
+    w.transcript.add("events", status=events.status, events=ageless_events(taken))
 
 
 @case("watch", given="an object", body="as Table, includeObject=None and Object")
@@ -227,8 +226,7 @@ async def as_table_including(w: World) -> None:
     for include in ("None", "Object"):
         async with w.watch(WIDGETS, {"includeObject": include}, headers=TABLE) as events:
             taken = await events.take(1)
-        shown = [{**event, "object": ageless(event["object"])} for event in taken]
-        w.transcript.add(include, status=events.status, events=shown)
+        w.transcript.add(include, status=events.status, events=ageless_events(taken))
 
 
 @case("watch", given="an object", body="as PartialObjectMetadata")
