@@ -12,7 +12,7 @@ from kubewright.api import ApiError, DecodeError, Status, StatusDetails, api_err
 from kubewright.client.transport import HttpResponse, StreamingResponse
 from kubewright.telemetry import without_credentials
 
-__all__ = ["FIRST_REFUSAL", "body_or_error", "is_status", "refused_upgrade", "removed_uid", "stream_error"]
+__all__ = ["FIRST_REFUSAL", "REASONS", "body_or_error", "is_status", "refused_upgrade", "removed_uid", "stream_error"]
 
 FIRST_REFUSAL = 300
 """Of the HTTP statuses: API servers send nobody elsewhere, it is proxies that want a login who do."""
@@ -22,7 +22,7 @@ _LONGEST_ERROR = 64 * 1024
 _MARKUP = re.compile(r"<(style|script)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 """What a proxy's page has between its words."""
 
-_REASONS = {
+REASONS: Mapping[int, str] = {
     400: "BadRequest",
     401: "Unauthorized",
     403: "Forbidden",
@@ -40,6 +40,7 @@ _REASONS = {
     503: "ServiceUnavailable",
     504: "Timeout",
 }
+"""The API's word for a status that says nothing else."""
 
 
 class _Kind(msgspec.Struct, rename="camel"):
@@ -144,4 +145,4 @@ def _made_up_status(code: int, headers: Mapping[str, str], body: bytes) -> Statu
             message += f" and points to {elsewhere}: is there a proxy that wants a login?"
         elif text:
             message += f": {text[:300]}"
-    return Status(status="Failure", code=code, reason=_REASONS.get(code), message=message)
+    return Status(status="Failure", code=code, reason=REASONS.get(code), message=message)

@@ -100,9 +100,8 @@ class Discovery:
         return next((each for each in self._known.get(api_version, ()) if each.info.kind == kind), None)
 
     async def _read_version(self, api_version: str) -> None:
-        path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
-            answer = await self._rest.read(path)
+            answer = await self._rest.read(_path(api_version))
         except NotFound:
             self._known.pop(api_version, None)
         else:
@@ -140,9 +139,8 @@ class Discovery:
 
     async def _version_or_reason(self, api_version: str) -> tuple[ApiResource, ...] | str | Exception:
         """What there is, or why that can't be told, or what ends it all: raised in a group it would come out wrapped."""
-        path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
-            return resource_list(await self._rest.read(path))
+            return resource_list(await self._rest.read(_path(api_version)))
         except ApiError as error:  # one API that is down must not hide the others
             return str(error)
         except (TransportError, DecodeError) as error:
@@ -161,6 +159,10 @@ class Discovery:
         if not self.unavailable:
             return ""
         return f" It could not tell what is in {'; '.join(f'{name} ({why})' for name, why in self.unavailable.items())}"
+
+
+def _path(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
 def _named(name: str, resources: Iterable[ApiResource]) -> ApiResource | None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubewright.api import Clock
 from kubewright.client.transport import (
+    SAFE_METHODS,
     HttpRequest,
     HttpResponse,
     NotLeading,
@@ -22,7 +23,6 @@ from kubewright.client.transport import (
 
 __all__ = ["PERMIT", "Fence", "FencedTransport"]
 
-_READS = frozenset({"GET", "HEAD"})
 
 PERMIT: ContextVar[Callable[[], None] | None] = ContextVar("PERMIT", default=None)
 """What a transport that waits before it sends asks once more right before bytes leave; it raises `NotLeading`."""
@@ -119,7 +119,7 @@ class FencedTransport:
         self._told = ("timeout", f"{round(fence.write_timeout * 1000)}ms")
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        if request.method in _READS:
+        if request.method in SAFE_METHODS:
             return await self._inner.request(request)
         with self._fence.write(), self._asked():
             try:

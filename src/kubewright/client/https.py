@@ -23,6 +23,7 @@ from kubewright.client.fence import PERMIT
 from kubewright.client.proxies import proxy_for
 from kubewright.client.tls import TlsContexts
 from kubewright.client.transport import (
+    SAFE_METHODS,
     CredentialError,
     HttpRequest,
     HttpResponse,
@@ -40,7 +41,6 @@ __all__ = ["HttpsTransport"]
 
 _PATH_SAFE = "/!$&'()*+,;=:@~"
 _is_plain = re.compile(r"[A-Za-z0-9/._~-]*").fullmatch
-_READS = frozenset({"GET", "HEAD"})
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -219,7 +219,9 @@ class HttpsTransport:
     async def _sendable(self, request: HttpRequest, credential: Credential) -> Connection:
         """A connection on which the request may leave at once: nothing is waited for after it was asked whether it may."""
         try:
-            connection = await self._connections.take(self._context(credential), writes=request.method not in _READS)
+            connection = await self._connections.take(
+                self._context(credential), writes=request.method not in SAFE_METHODS
+            )
         except OSError as error:
             raise self._failure(request, error, sent=False) from error
         try:
@@ -287,7 +289,7 @@ class HttpsTransport:
             if isinstance(error, ssl.SSLCertVerificationError) and self._tls is not None:
                 with suppress(ConfigError):
                     self._tls.reread(self._clock.monotonic())  # the authority may be a new one
-        in_doubt = sent and request.method not in _READS
+        in_doubt = sent and request.method not in SAFE_METHODS
         if in_doubt:
             what += "; it may have been done all the same"
         return TransportError(f"{request.method} {self._base}{request.path}: {what}", may_be_applied=in_doubt)
@@ -300,7 +302,10 @@ def _blamed(answer: HttpResponse, whom: str) -> HttpResponse:
 def _may_come_again(request: HttpRequest, connection: Connection, error: OSError) -> bool:
     """Whether the server had closed a kept connection before it saw a request that changes nothing."""
     return (
-        request.method in _READS and connection.kept and connection.unanswered and not isinstance(error, TimeoutError)
+        request.method in SAFE_METHODS
+        and connection.kept
+        and connection.unanswered
+        and not isinstance(error, TimeoutError)
     )
 
 

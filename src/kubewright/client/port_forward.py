@@ -71,8 +71,7 @@ class PodPorts:
     @asynccontextmanager
     async def open_port(self, pod: str, port: int, *, namespace: str) -> AsyncIterator[PortConnection]:
         """Opens one connection to a port of a pod. Raises `NotFound`, `BadRequest` for a pod that does not run."""
-        if not 0 < port < 65536:
-            raise ValueError(f"{port} is no port: use a number from 1 to 65535")
+        _check_port(port)
         path = pod_path(namespace, pod, "portforward")
         async with self.rest.websocket(path, [("ports", str(port))], (_PROTOCOL,)) as socket:
             yield PortConnection(socket, where=f"port {port} of pod {namespace}/{pod}")
@@ -92,8 +91,7 @@ class PodPorts:
         Leaving the block closes all of them. A connection that can't be carried is closed, and noted in the client's
         log. Raises OSError where the local port is in use, and ValueError for what is no port.
         """
-        if not 0 < port < 65536:
-            raise ValueError(f"{port} is no port: use a number from 1 to 65535")
+        _check_port(port)
         connections: set[asyncio.Task[None]] = set()
         log = self.rest.log.bind(pod=f"{namespace}/{pod}", port=port)
 
@@ -125,6 +123,11 @@ class PodPorts:
             if connections:
                 await asyncio.wait(connections)
             await server.wait_closed()
+
+
+def _check_port(port: int) -> None:
+    if not 0 < port < 65536:
+        raise ValueError(f"{port} is no port: use a number from 1 to 65535")
 
 
 async def _both_ways(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: PortConnection) -> None:

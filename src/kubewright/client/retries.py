@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 
 from kubewright.api import Clock
 from kubewright.client.transport import (
+    SAFE_METHODS,
     CredentialError,
     HttpRequest,
     HttpResponse,
@@ -21,7 +22,6 @@ __all__ = ["Retries"]
 _ATTEMPTS = 3
 _THROTTLED_ATTEMPTS = 5
 _LONGEST_WAIT = 30.0
-_READS = frozenset({"GET", "HEAD"})
 
 
 class Retries:
@@ -49,7 +49,7 @@ class Retries:
                 raise
             except TransportError as error:
                 failures += 1
-                if failures == _ATTEMPTS or (error.may_be_applied and request.method not in _READS):
+                if failures == _ATTEMPTS or (error.may_be_applied and request.method not in SAFE_METHODS):
                     raise
                 await asyncio.sleep(self._rng.uniform(0.05, 0.1) * 2**failures)
                 continue
@@ -63,7 +63,7 @@ class Retries:
 
     def _asked_to_wait(self, request: HttpRequest, response: HttpResponse) -> float | None:
         """Seconds until the request may come again; None where it must not."""
-        answer_may_repeat = response.status == 429 or (request.method in _READS and response.status >= 500)
+        answer_may_repeat = response.status == 429 or (request.method in SAFE_METHODS and response.status >= 500)
         text = response.headers.get("retry-after") if answer_may_repeat else None
         if text is None:
             return None

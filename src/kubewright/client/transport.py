@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 __all__ = [
+    "SAFE_METHODS",
     "CredentialError",
     "HttpRequest",
     "HttpResponse",
@@ -19,6 +20,10 @@ __all__ = [
     "UpgradeRefused",
     "WebSocket",
 ]
+
+
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+"""Those that change nothing on the server (RFC 9110, section 9.2.1)."""
 
 
 class HttpRequest(Struct, frozen=True):

@@ -14,9 +14,8 @@ import msgspec
 
 from kubewright.api import Conditions, Resource
 from kubewright.client import Client
-from kubewright.client.requests import Fields
-from kubewright.client.requests import Labels as LiveLabels
-from kubewright.controller.context import Context, Labels
+from kubewright.client.requests import Fields, Labels
+from kubewright.controller.context import Context
 from kubewright.controller.events import EventType
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec
@@ -183,7 +182,7 @@ class BlockingContext(Generic[S_co]):
         kind: type[R],
         *,
         namespace: str | None = None,
-        labels: LiveLabels | None = None,
+        labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> builtins.list[R]:
         """See `LiveReads.list`."""
@@ -202,7 +201,7 @@ class BlockingContext(Generic[S_co]):
         kind: type[R],
         *,
         namespace: str | None = None,
-        labels: Labels = None,
+        labels: Labels | None = None,
         index: tuple[str, str] | None = None,
     ) -> builtins.list[R]:
         """See `Context.list`."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, TypeVarTuple, cast
 
 from kubewright.api import (
     AlreadyExists,
@@ -13,7 +13,6 @@ from kubewright.api import (
     DecodeError,
     NotFound,
     Resource,
-    Selector,
     Status,
     decode,
     describe,
@@ -22,6 +21,7 @@ from kubewright.api import (
 )
 from kubewright.cache import WHOLE, Entry, Informer, NotHeld
 from kubewright.client import Client
+from kubewright.client.requests import Labels
 from kubewright.controller.adoption import (
     adopt,
     check_that_it_can_be_a_child,
@@ -45,7 +45,6 @@ __all__ = ["Context"]
 
 R = TypeVar("R", bound=Resource)
 Ts = TypeVarTuple("Ts")
-Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 
 
 class Context(Generic[S_co]):
@@ -338,7 +337,7 @@ class Context(Generic[S_co]):
         kind: type[R],
         *,
         namespace: str | None = None,
-        labels: Labels = None,
+        labels: Labels | None = None,
         index: tuple[str, str] | None = None,
     ) -> list[R]:
         """Fresh copies from the cache, by label selector. The namespace defaults to the object's.
@@ -349,7 +348,7 @@ class Context(Generic[S_co]):
         An object that does not fit ``kind`` is left out, and the log says so: it must not hide all others.
         """
         found = []
-        for entry in self._whole(kind).entries(self._namespace(kind, namespace), labels=_selector(labels), index=index):
+        for entry in self._whole(kind).entries(self._namespace(kind, namespace), labels=labels, index=index):
             try:
                 found.append(decode(entry.raw, kind))
             except DecodeError as error:
@@ -395,9 +394,3 @@ class Context(Generic[S_co]):
 
     def _namespace(self, kind: type[Resource], namespace: str | None) -> str | None:
         return (namespace or self._obj.namespace) if resource_info(kind).namespaced else None
-
-
-def _selector(labels: Labels) -> Selector | None:
-    if labels is None or isinstance(labels, Selector):
-        return labels
-    return Selector.parse(labels) if isinstance(labels, str) else Selector.from_labels(labels)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubewright.client.transport import HttpRequest, HttpResponse
+from kubewright.client.transport import SAFE_METHODS, HttpRequest, HttpResponse
 from kubewright.devcluster import discovery, openapi_v2
 from kubewright.devcluster.openapi_v3 import OpenApiV3
 from kubewright.devcluster.protobuf import encode_document
@@ -55,7 +55,7 @@ class ServerDocuments:
             self._openapi = OpenApiV3(self._catalog, version=KUBERNETES_VERSION)
             self._generation = self._catalog.generation
         found = self._route(request)
-        if found is not None and found.status != 404 and request.method not in {"GET", "HEAD"}:
+        if found is not None and found.status != 404 and request.method not in SAFE_METHODS:
             message = "the server does not allow this method on the requested resource"
             return _status(405, "MethodNotAllowed", message)
         return found

@@ -21,10 +21,8 @@ class Missing(Struct, frozen=True):
     namespace: str | None
 
     def __str__(self) -> str:
-        group = f".{self.need.info.group}" if self.need.info.group else ""
-        plural, slash, subresource = self.need.resource.partition("/")
         where = "" if self.namespace is None else f" in namespace {self.namespace}"
-        return f"{','.join(sorted(self.need.verbs))} of {plural}{group}{slash}{subresource}{where}"
+        return f"{','.join(sorted(self.need.verbs))} of {_named(self.need)}{where}"
 
 
 def grants(missing: Iterable[Missing], *, operator: str, identity: str | None) -> list[str]:

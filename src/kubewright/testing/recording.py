@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 
 from kubewright.client import HttpRequest, HttpResponse, StreamingResponse, Transport, WebSocket
+from kubewright.client.transport import SAFE_METHODS
 
 __all__ = ["RecordingTransport"]
 
@@ -20,7 +21,7 @@ class RecordingTransport:
     @property
     def writes(self) -> list[HttpRequest]:
         """The requests that may change something."""
-        return [request for request in self.requests if request.method not in {"GET", "HEAD"}]
+        return [request for request in self.requests if request.method not in SAFE_METHODS]
 
     def clear(self) -> None:
         self.requests.clear()

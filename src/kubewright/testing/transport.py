@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from kubewright.client import HttpRequest, HttpResponse, StreamingResponse, Transport, TransportError, WebSocket
+from kubewright.client.answers import REASONS
 from kubewright.testing.calls import WATCHES, Call
 from kubewright.testing.events import WatchFaults
 from kubewright.testing.faults import Crash, Delay, Faults, LoseAnswer, LoseRequest, Refuse, RequestFault, StaleView
@@ -22,16 +23,6 @@ __all__ = ["FaultyTransport", "Traffic"]
 F = TypeVar("F")
 Latency = tuple[float, float]
 _NONE: Latency = (0.0, 0.0)
-_REASONS = {
-    403: "Forbidden",
-    404: "NotFound",
-    409: "Conflict",
-    410: "Expired",
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
-}
 
 
 class Traffic:
@@ -192,7 +183,7 @@ def _refusal(fault: Refuse) -> HttpResponse:
     if fault.retry_after is not None:
         headers["retry-after"] = str(fault.retry_after)
         details = {"details": {"retryAfterSeconds": fault.retry_after}}
-    reason = fault.reason or _REASONS.get(fault.status) or HTTPStatus(fault.status).phrase.replace(" ", "")
+    reason = fault.reason or REASONS.get(fault.status) or HTTPStatus(fault.status).phrase.replace(" ", "")
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": fault.status}
     body = msgspec.json.encode({**status, "reason": reason, "message": fault.message, **details})
     return HttpResponse(fault.status, headers, body)
