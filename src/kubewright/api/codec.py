@@ -27,7 +27,17 @@ from kubewright.api.model import Model
 from kubewright.api.resource import Resource, resource_info
 from kubewright.api.unstructured import Unstructured
 
-__all__ = ["DecodeError", "check_decodable", "convert", "declared_types", "decode", "encode", "split_list", "to_dict"]
+__all__ = [
+    "DecodeError",
+    "check_decodable",
+    "convert",
+    "declared_types",
+    "decode",
+    "decode_what_fits",
+    "encode",
+    "split_list",
+    "to_dict",
+]
 
 M = TypeVar("M", bound=Model)
 

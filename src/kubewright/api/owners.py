@@ -18,6 +18,7 @@ def controller_of(metadata: ObjectMeta) -> OwnerReference | None:
 
 
 def owner_reference(owner: Resource, *, controller: bool = True) -> OwnerReference:
+    """Names ``owner``, which must have been read from a server: raises ValueError without name and UID."""
     info = resource_info(type(owner))
     return OwnerReference(
         api_version=info.api_version,

@@ -97,6 +97,7 @@ class FieldSelector:
 
     @classmethod
     def parse(cls, text: str) -> FieldSelector:
+        """Raises `SelectorError` for what does not parse."""
         return cls(parse_field_terms(text))
 
     @property

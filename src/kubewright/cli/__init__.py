@@ -1,1 +1,1 @@
-"""The ``kubewright`` command. One module per command; `main` lists them without importing what they need."""
+"""The ``kubewright`` command. One module per command; `commands` lists them without importing what they need."""

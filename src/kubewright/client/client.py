@@ -136,8 +136,8 @@ class Client(Writer, PodLogs, PodExec, PodPorts):
     async def unstructured(self, api_version: str, kind: str) -> type[Unstructured]:
         """A kind that has no class, for all verbs: ``Widget = await client.unstructured("example.com/v1", "Widget")``.
 
-        Where it is, and whether it has a namespace and a status, the server is asked, once in ten minutes. Raises `UnknownKind` where it
-        has no such kind.
+        The server is asked where it is, and whether it has a namespace and a status, once in ten minutes. Raises
+        `UnknownKind` where it has no such kind.
         """
         return Unstructured.of((await self.discovery.kind(api_version, kind)).info)
 

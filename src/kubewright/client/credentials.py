@@ -27,6 +27,8 @@ class ConfigError(Exception):
 
 
 class BasicAuth(Struct, frozen=True):
+    """User and password, which API servers since 1.19 do not know; proxies before them may."""
+
     username: str
     password: str
 
@@ -69,7 +71,7 @@ class ClusterConfig(Struct, frozen=True, kw_only=True):
     tls_server_name: str | None = None
     """The name that the server's certificate must have, where it is not the server's own."""
     proxy_url: str | None = None
-    """``http://`` or ``https://``, possibly with user and password; None: as the environment says."""
+    """``http://``, ``https://`` or ``socks5://``, possibly with user and password; None: as the environment says."""
     disable_compression: bool = False
     client_certificate: bytes | None = None
     client_certificate_file: Path | None = None

@@ -32,10 +32,10 @@ class Fence:
     """Says until when this process may write, and how long what it has written may still land.
 
     Guarantees
-        It is closed until `extend` opens it, and closed for good once a deadline has passed or `close` was called. A write of a client behind it
-        (`Client.fenced`) starts only before the deadline: each attempt is checked, and checked again right before its
-        bytes leave, after waits for credentials and connections. It is given up after ``write_timeout`` seconds, which
-        the server is told, so that it gives up too.
+        It is closed until `extend` opens it, and closed for good once a deadline has passed or `close` was called. A
+        write of a client behind it (`Client.fenced`) starts only before the deadline: each attempt is checked, and
+        checked again right before its bytes leave, after waits for credentials and connections. It is given up after
+        ``write_timeout`` seconds, which the server is told, so that it gives up too.
     Assumptions
         ``clock.monotonic()`` goes on while the machine is suspended, as `SystemClock` does.
     Caveats

@@ -33,7 +33,7 @@ def load(
 ) -> ClusterConfig:
     """The cluster to talk to: the given file, else ``KUBECONFIG``, else the pod we run in, else ``~/.kube/config``.
 
-    Raises `KubeconfigError`, also when there is none of these.
+    Raises `KubeconfigError`, also when there is none of these, and what `in_cluster` raises.
     """
     env = os.environ if environ is None else environ
     if path is not None:
@@ -53,7 +53,7 @@ def load(
 
 
 def in_cluster(*, environ: Mapping[str, str] | None = None, service_account: Path = _SERVICE_ACCOUNT) -> ClusterConfig:
-    """The API server of the cluster that this pod runs in, as the pod's service account."""
+    """The API server of the cluster that this pod runs in, as the pod's service account. Raises `ConfigError`."""
     env = os.environ if environ is None else environ
     host, port = env.get("KUBERNETES_SERVICE_HOST"), env.get("KUBERNETES_SERVICE_PORT", "443")
     if not host:

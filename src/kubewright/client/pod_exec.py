@@ -28,11 +28,15 @@ _LARGEST = 32 * 1024
 
 
 class Output(Struct, frozen=True):
+    """A part of what a command writes."""
+
     stream: Literal["stdout", "stderr"]
     data: bytes
 
 
 class ExecResult(Struct, frozen=True):
+    """What came of a command that has ended."""
+
     exit_code: int
     stdout: bytes
     stderr: bytes

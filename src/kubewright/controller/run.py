@@ -46,7 +46,7 @@ from kubewright.controller.steps import Steps
 from kubewright.telemetry import Log, described, shown
 from kubewright.telemetry.standard_logging import RUN_LOG
 
-__all__ = ["Run"]
+__all__ = ["Run", "checked"]
 
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
@@ -163,7 +163,7 @@ class Run(Generic[R]):
                 continue
             ctx, before = Context(self._env, obj, start), self._status.snapshot(obj)
             try:
-                check_end(await self._limited(finalizer.cleanup, obj, ctx))
+                _check_end(await self._limited(finalizer.cleanup, obj, ctx))
             except Requeue:
                 await self._write_status(obj, ctx, before=before, raw=entry.raw)
                 raise
@@ -339,11 +339,12 @@ class Run(Generic[R]):
 
 
 def checked(result: object) -> Result | None:
+    """What a reconciler returned. Raises TypeError for what it must not return."""
     if result is None or isinstance(result, Result):
         return result
     raise TypeError(f"the reconciler returned {shown(result)}: it must return a Result or None")
 
 
-def check_end(result: object) -> None:
+def _check_end(result: object) -> None:
     if result is not None:
         raise TypeError(f"the clean-up returned {shown(result)}: to be called again it must raise Requeue(…)")

@@ -61,7 +61,9 @@ class ControllerSpec(Struct, Generic[R], frozen=True, kw_only=True):
     finalizers: tuple[FinalizerSpec[R], ...] = ()
     when: Predicate | None = None
     workers: int = 4
+    """How many objects are reconciled at a time."""
     timeout: float = 300.0
+    """Seconds that one run may take."""
     backoff: Backoff = Backoff()
     prune: tuple[type[Resource], ...] = ()
     permissions: tuple[Permission, ...] = ()

@@ -18,7 +18,7 @@ from typing import BinaryIO, Literal, NamedTuple
 from kubewright.devcluster.errors import ClusterError
 from kubewright.devcluster.private_files import private_directory, write_private
 
-__all__ = ["ClusterFiles", "ClusterStatus", "state_directory"]
+__all__ = ["ClusterFiles", "ClusterStatus", "already_running", "state_directory"]
 
 
 def state_directory(environ: Mapping[str, str], *, user_home: Path | None = None) -> Path:

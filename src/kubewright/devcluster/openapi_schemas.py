@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubewright.devcluster.catalog import Catalog, ServedResource
     from kubewright.devcluster.objects import Object
 
-__all__ = ["PATCH", "Schemas", "map_schema", "reference", "references"]
+__all__ = ["META", "PATCH", "Schemas", "map_schema", "reference", "references"]
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 PATCH = f"{META}.Patch"

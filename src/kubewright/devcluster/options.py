@@ -12,7 +12,7 @@ from kubewright.devcluster.statuses import StatusError, bad_request
 from kubewright.schema.errors import FieldError, forbidden, invalid, invalid_status, not_supported, required, too_long
 from kubewright.schema.go_text import quoted
 
-__all__ = ["DeleteOptions", "ListOptions", "WriteOptions", "flag", "list_options", "write_options"]
+__all__ = ["DeleteOptions", "FieldValidation", "ListOptions", "WriteOptions", "flag", "list_options", "write_options"]
 
 FieldValidation = Literal["Strict", "Warn", "Ignore"]
 Query = Iterable[tuple[str, str]]

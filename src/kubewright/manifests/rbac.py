@@ -81,6 +81,7 @@ def lease_access(operator: Operator[Any], *, home: str, namespace: str) -> list[
 
 
 def cluster_role(operator: Operator[Any]) -> rbac_v1.ClusterRole:
+    """For an operator that works in all namespaces."""
     return rbac_v1.ClusterRole(metadata=ObjectMeta(name=operator.name), rules=policy_rules(operator))
 
 

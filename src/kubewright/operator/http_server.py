@@ -1,4 +1,4 @@
-"""`HttpServer`: the plain HTTP on which a manager tells its health and its metrics."""
+"""`serve`: the plain HTTP on which a manager tells its health and its metrics."""
 
 from __future__ import annotations
 

@@ -43,6 +43,8 @@ class _Part:
 
 
 class Lifecycle:
+    """The parts that run, in the order in which they were started; see the module."""
+
     def __init__(self, *, stop_within: float, log: Log) -> None:
         """``stop_within``: seconds that all parts together have to end well, from the begin of `close`."""
         self._stop_within = stop_within

@@ -158,16 +158,17 @@ class Operator(Generic[S_co]):
         ``owns``: kinds that the reconciler applies; a change of one wakes its owner. ``watches``: other kinds that wake
         it (`Watch`), and sources outside of the cluster (`every`, `cron`, `Channel`). ``reads``: kinds it only reads,
         from the cache (of Secrets and ConfigMaps the metadata, unless they are `Whole`). ``when``: which changes of the
-        object itself matter (default: for custom resources with a status, all but changes of the status). ``workers``: objects reconciled at a time. ``timeout``: seconds one run may take.
-        ``backoff``: how long an object waits after a failure. ``prune``: kinds that hold data (volume claims, Secrets, …)
-        and may be deleted nevertheless, by pruning or by `Context.delete`. ``permissions``: what the role needs for requests
-        of your own, such as those by `Context.client`: ``{ConfigMap: ["create"], (Pod, "eviction"): ["create"]}``. ``threads``: the reconciler is a plain
-        function that may block; it gets a `BlockingContext`. ``keys``: it gets the `Request` in place of the object, also
-        of objects that are gone; no status is written for it. ``name``: a DNS label, default the kind in lower case; the
-        field manager is ``<operator>/<name>``. ``error_status``: edits the object's status when a run failed, called with the object, the error
-        and the object's conditions; default: condition ``Reconciling`` while it is tried again, ``Stalled`` after a
-        `TerminalError`, where the class has conditions; `says_nothing` for neither. ``while_deleting``: it also runs,
-        after the clean-ups, for objects that are being deleted.
+        object itself matter (default: for custom resources with a status, all but changes of the status). ``workers``:
+        objects reconciled at a time. ``timeout``: seconds one run may take. ``backoff``: how long an object waits after
+        a failure. ``prune``: kinds that hold data (volume claims, Secrets, …) and may be deleted nevertheless, by
+        pruning or by `Context.delete`. ``permissions``: what the role needs for requests of your own, such as those by
+        `Context.client`: ``{ConfigMap: ["create"], (Pod, "eviction"): ["create"]}``. ``threads``: the reconciler is a
+        plain function that may block; it gets a `BlockingContext`. ``keys``: it gets the `Request` in place of the
+        object, also of objects that are gone; no status is written for it. ``name``: a DNS label, default the kind in
+        lower case; the field manager is ``<operator>/<name>``. ``error_status``: edits the object's status when a run
+        failed, called with the object, the error and the object's conditions; default: condition ``Reconciling`` while
+        it is tried again, ``Stalled`` after a `TerminalError`, where the class has conditions; `says_nothing` for
+        neither. ``while_deleting``: it also runs, after the clean-ups, for objects that are being deleted.
 
         An object annotated ``kubewright.dev/paused: "true"`` is left alone.
         """

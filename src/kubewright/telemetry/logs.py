@@ -12,6 +12,8 @@ from traceback import walk_stack
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, cast
 
+import msgspec
+
 from kubewright.telemetry.redaction import loggable
 
 if TYPE_CHECKING:
@@ -202,8 +204,6 @@ def _without_secrets(_logger: object, _method: str, values: MutableMapping[str, 
 
 
 def _json(value: MutableMapping[str, Any], default: Callable[[Any], Any] = str, **_: object) -> str:
-    import msgspec  # noqa: PLC0415 - kept beside its only use
-
     event = value.pop("event", "")
     return msgspec.json.encode({"msg": event, **value}, enc_hook=default).decode()
 

@@ -1,4 +1,4 @@
-"""`exporter`: metrics in the text that Prometheus reads."""
+"""`PrometheusExporter`: metrics in the text that Prometheus reads."""
 
 from __future__ import annotations
 

@@ -172,8 +172,9 @@ class Harness:
         """Has the operator work until nothing is left to do, and everything it sees is current.
 
         That is: no request waits, runs or is about to be tried again, no event is on its way, and ``quiet`` seconds
-        passed without anything being written (5, or 3 in real time: pods that take longer are waited for with more). Runs that a reconciler asked for at a later time are
-        not waited for: see `advance`. Raises `NotSettled` after ``within`` seconds (1 h, or 60 s in real time).
+        passed without anything being written (5, or 3 in real time: pods that take longer are waited for with more).
+        Runs that a reconciler asked for at a later time are not waited for: see `advance`. Raises `NotSettled` after
+        ``within`` seconds (1 h, or 60 s in real time).
         """
         await self.start()
         process = self._process

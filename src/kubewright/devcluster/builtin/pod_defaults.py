@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["containers_of", "pod", "pod_spec", "pod_template", "quality_of_service"]
+__all__ = ["containers_of", "pod", "pod_spec", "pod_template", "quality_of_service", "volume_source"]
 
 Json = dict[str, Any]
 

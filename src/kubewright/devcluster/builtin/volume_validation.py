@@ -7,7 +7,7 @@ from kubewright.devcluster.builtin.container_validation import relative_path
 from kubewright.devcluster.naming import dns_label_errors
 from kubewright.schema.errors import duplicate, forbidden, invalid, required
 
-__all__ = ["HOST_PATH_TYPES", "volumes"]
+__all__ = ["HOST_PATH_TYPES", "host_path", "nfs", "volumes"]
 
 HOST_PATH_TYPES = (
     "",
