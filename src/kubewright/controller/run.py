@@ -127,8 +127,12 @@ class Run(Generic[R]):
             missing = [name for name in self._finalizers if name not in entry.finalizers]
             if missing:
                 await add_finalizers(self._env.client, obj, missing, field_manager=self._manager)
-                # the next run has the object as it is now; the event asks for it, unless it is filtered out
-                return None if self._spec.when is None else Result(requeue_after=0)
+                if self._spec.when is None:
+                    return None  # the event asks for a run with the object as it is now
+                now = self._current(entry)  # the event may be filtered out
+                if now is None or now.deleting or missing[-1] not in now.finalizers:
+                    return Result(requeue_after=0)
+                entry, obj = now, decode(now.raw, self._spec.kind)
         return await self._sync(obj, Context(self._env, obj, start), start.steps, entry.raw)
 
     # an object that does not fit its class

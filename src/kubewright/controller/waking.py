@@ -16,7 +16,7 @@ from kubewright.controller.backoff import Backoff
 from kubewright.controller.environment import RunEnvironment
 from kubewright.controller.failures import from_the_users_code
 from kubewright.controller.pausing import pause_turned
-from kubewright.controller.predicates import Predicate, default_predicate
+from kubewright.controller.predicates import Predicate, default_predicate, deletion
 from kubewright.controller.queue import Priority, WorkQueue
 from kubewright.controller.request import Request
 from kubewright.controller.sources import Source, SourceContext, Wake, follow, source_name
@@ -53,6 +53,7 @@ class Waking:
     ) -> None:
         self._spec = spec
         self._info = resource_info(spec.kind)
+        self._finalizers = {finalizer.name for finalizer in spec.finalizers}
         self._cluster = cache.cluster
         self._queue = queue
         self._applied = applied
@@ -103,7 +104,7 @@ class Waking:
 
     def _primary_changed(self, predicate: Predicate) -> Callable[[Event[Any]], None]:
         def handle(event: Event[Any]) -> None:
-            if not (self._passes(predicate, event) or pause_turned(event)):
+            if not (self._passes(predicate, event) or pause_turned(event) or self._is_to_be_cleaned_up(event)):
                 return
             entry, old, new = event.entry, event.change.old, event.change.new
             request = Request(event.cluster, entry.namespace or None, entry.name)
@@ -128,6 +129,11 @@ class Waking:
                 name=event.key[1],
             )
             return True
+
+    def _is_to_be_cleaned_up(self, event: Event[Any]) -> bool:
+        """Whether the object began to go and waits for us; that must be seen whatever else is filtered out."""
+        new = event.new_entry if self._finalizers else None
+        return new is not None and not self._finalizers.isdisjoint(new.finalizers) and deletion(event)
 
     def _all(self) -> list[Request]:
         return [Request(self._cluster, entry.namespace or None, entry.name) for entry in self._primary.entries()]

@@ -7,6 +7,9 @@ import asyncio
 import pytest
 
 from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator, Requeue
+from kubewright.client import MergePatch
+from kubewright.controller import Predicate
+from kubewright.controller.predicates import changed, labels_changed, selected
 from kubewright.testing import Delay, Match, OpenHarness, run_in_virtual_time
 from tests.integration.controller.worlds import Widget, World, world
 
@@ -57,6 +60,31 @@ async def test_an_object_that_goes_before_it_has_its_finalizer_is_no_failure(har
         await asyncio.sleep(5)
         await here.client.delete(Widget, "w", namespace=here.namespace)
     assert added.struck == 1
+
+
+@pytest.mark.parametrize("when", [labels_changed, changed(".spec.size"), selected("size=small")], ids=repr)
+def test_the_deletion_of_an_object_with_a_clean_up_is_seen_whatever_filter_the_controller_has(when: Predicate) -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget, when=when)
+    async def reconcile(widget: Widget, ctx: Context) -> None: ...
+
+    @operator.finalizer(Widget, name="example.com/drain")
+    async def drain(widget: Widget, ctx: Context) -> None: ...
+
+    async def main() -> None:
+        async with world(operator) as here:
+            metadata = ObjectMeta(name="w", namespace="default", labels={"size": "small"})
+            await here.client.create(Widget(metadata=metadata))
+            await asyncio.sleep(1)
+            relabelled = MergePatch({"metadata": {"labels": {"size": "large"}}})
+            await here.client.patch(Widget, "w", relabelled, namespace="default")
+            await asyncio.sleep(1)
+            await here.client.delete(Widget, "w", namespace="default")
+            await asyncio.sleep(1)
+            assert await is_gone(here)
+
+    run_in_virtual_time(main)
 
 
 def test_what_a_clean_up_that_comes_again_says_in_the_status_is_written_once() -> None:

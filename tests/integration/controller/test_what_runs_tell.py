@@ -300,7 +300,7 @@ def test_finalizers_are_added_whatever_filter_the_controller_has() -> None:
 
     @operator.controller(Widget, when=generation_changed)
     async def reconcile(widget: Widget, ctx: Context) -> None:
-        seen.append(widget.metadata.finalizers)
+        seen.append((widget.metadata.finalizers, ctx.attempt))
 
     @operator.finalizer(Widget, name="example.com/clean")
     async def clean(widget: Widget, ctx: Context) -> None: ...
@@ -309,7 +309,7 @@ def test_finalizers_are_added_whatever_filter_the_controller_has() -> None:
         async with world(operator) as here:
             await here.create()
             await asyncio.sleep(1)
-            assert seen == [["example.com/clean"]]
+            assert seen == [(["example.com/clean"], 0)]
 
     run_in_virtual_time(main)
 
