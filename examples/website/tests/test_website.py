@@ -88,8 +88,8 @@ async def test_a_host_that_is_taken_away_takes_the_ingress_with_it(harness: Open
     await edit(here, host=None)
     await here.settle()
     assert [str(sent.call) for sent in here.writes] == [
-        "delete ingresses.networking.k8s.io default/hello",
-        "patch websites.web.example.com default/hello/status",
+        f"delete ingresses.networking.k8s.io {here.namespace}/hello",
+        f"patch websites.web.example.com {here.namespace}/hello/status",
     ]
     await here.assert_object(SITE, {"status": {"url": ABSENT}})
     await edit(here, host="again.example.com")
@@ -167,6 +167,7 @@ async def test_the_server_refuses_what_makes_no_sense(harness: OpenHarness, bad:
 async def test_the_sample_is_a_website(harness: OpenHarness) -> None:
     here = await harness(operator)
     sample = yaml.safe_load((Path(__file__).parents[1] / "sample.yaml").read_text())
+    sample["metadata"]["namespace"] = here.namespace
     await here.create(decode(msgspec.json.encode(sample), Website))
     await here.settle()
     await here.assert_object(SITE, {"status": {"url": "http://hello.example.com/", "readyReplicas": 2}})
