@@ -14,6 +14,7 @@ import pytest
 
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
 from tests.integration.client.conftest import Connect, sized
+from tests.integration.client.listening import listening
 
 GET = HttpRequest("GET", "/api")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -50,11 +51,9 @@ class Listening:
 @pytest.fixture
 async def server() -> AsyncIterator[Listening]:
     made = Listening()
-    listening = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    host, port = listening.sockets[0].getsockname()
-    made.config = ClusterConfig(server=f"http://{host}:{port}")
-    yield made
-    listening.close()
+    async with listening(made.serve) as port:
+        made.config = ClusterConfig(server=f"http://127.0.0.1:{port}")
+        yield made
 
 
 @pytest.fixture
@@ -112,7 +111,7 @@ async def test_what_a_compressed_stream_holds_is_there_at_once(server: Listening
         writer.close()
 
     server.answer = answer
-    async with asyncio.timeout(10), transport.stream(GET) as response:
+    async with asyncio.timeout(30), transport.stream(GET) as response:
         for event in events:
             read = b""
             while len(read) < len(event):
@@ -237,7 +236,7 @@ async def test_who_ends_their_half_is_not_waited_for(server: Listening, transpor
 
     server.answer = end
     for method in ("POST", "GET"):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):
             with pytest.raises(TransportError, match="the server disconnected") as caught:
                 await transport.request(HttpRequest(method, "/api", body=bytes(20_000_000)))
         assert caught.value.may_be_applied is (method == "POST")

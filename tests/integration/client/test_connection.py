@@ -14,6 +14,7 @@ import pytest
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
 from kubewright.client.connection import Connection
 from tests.integration.client.conftest import Connect, sized
+from tests.integration.client.listening import listening
 
 GET = HttpRequest("GET", "/api")
 
@@ -54,12 +55,9 @@ class Raw:
 @pytest.fixture
 async def raw() -> AsyncIterator[Raw]:
     made = Raw()
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    host, port = server.sockets[0].getsockname()
-    made.address = f"http://{host}:{port}"
-    yield made
-    server.close()
-    await server.wait_closed()
+    async with listening(made.serve) as port:
+        made.address = f"http://127.0.0.1:{port}"
+        yield made
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from kubewright.client import (
 from kubewright.telemetry import new_log
 from tests.clocks import SetClock
 from tests.integration.client.conftest import Connect, Server, identity
+from tests.integration.client.listening import listening
 
 V1: Literal["client.authentication.k8s.io/v1"] = "client.authentication.k8s.io/v1"
 
@@ -302,7 +303,10 @@ class Proxy:
         if b"200" in self.answer:
             host, _, port = head.split()[1].rpartition(":")
             there, back = await asyncio.open_connection(host, int(port))
-            await asyncio.gather(self.copy(reader, back), self.copy(there, writer), return_exceptions=True)
+            try:
+                await asyncio.gather(self.copy(reader, back), self.copy(there, writer), return_exceptions=True)
+            finally:
+                back.close()
         writer.close()
 
     @staticmethod
@@ -316,8 +320,7 @@ class Proxy:
 async def test_requests_go_through_the_proxy_with_its_user(server: Server, connect: Connect, scheme: str) -> None:
     proxy = Proxy()
     secure = server.tls if scheme == "https" else None
-    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0, ssl=secure) as listening:
-        port = listening.sockets[0].getsockname()[1]
+    async with listening(proxy.serve, tls=secure) as port:
         url = f"{scheme}://me:hunter2@127.0.0.1:{port}"
         transport = connect(replace(server.config, proxy_url=url, token="t"))
         assert (await transport.request(HttpRequest("GET", "/x"))).status == 200
@@ -360,7 +363,10 @@ class Socks:
         writer.write(bytes((5, self.reply, 0, 1, 0, 0, 0, 0, 0, 0)))
         if self.reply == 0:
             there, back = await asyncio.open_connection("127.0.0.1", self._port)
-            await asyncio.gather(Proxy.copy(reader, back), Proxy.copy(there, writer), return_exceptions=True)
+            try:
+                await asyncio.gather(Proxy.copy(reader, back), Proxy.copy(there, writer), return_exceptions=True)
+            finally:
+                back.close()
         writer.close()
 
 
@@ -368,8 +374,8 @@ class Socks:
 async def test_requests_go_through_a_socks_proxy(server: Server, connect: Connect, user: str) -> None:
     port = int(server.config.server.split("/")[2].rpartition(":")[2])
     proxy = Socks(port)
-    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0) as listening:
-        url = f"socks5://{user}127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    async with listening(proxy.serve) as entrance:
+        url = f"socks5://{user}127.0.0.1:{entrance}"
         config = replace(server.config, server=f"https://kubernetes:{port}/prefix", proxy_url=url)
         transport = connect(config)
         assert (await transport.request(HttpRequest("GET", "/x"))).status == 200

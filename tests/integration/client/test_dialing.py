@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError
 from kubewright.client.dialing import Dialer
 from tests.integration.client.conftest import Connect, Identity, Server, identity
+from tests.integration.client.listening import listening
 from tests.integration.client.test_credentials import Proxy
 from tests.integration.left_open import closed_again, open_files
 
@@ -62,10 +63,9 @@ class Silent:
 @pytest.fixture
 async def peer() -> AsyncIterator[Silent]:
     made = Silent()
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.address = "{}:{}".format(*server.sockets[0].getsockname())
-    yield made
-    server.close()
+    async with listening(made.serve) as port:
+        made.address = f"127.0.0.1:{port}"
+        yield made
 
 
 def transport_to(peer: Silent, phase: str, *, timeout: float) -> HttpsTransport:
@@ -165,20 +165,20 @@ async def test_a_server_that_hangs_up_as_soon_as_tls_is_agreed_on_is_one_that_wa
     def hang_up() -> HangUp:
         return HangUp()
 
-    listening = await asyncio.get_running_loop().create_server(hang_up, "127.0.0.1", 0, ssl=server.tls)
-    address = f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    deaf = await asyncio.get_running_loop().create_server(hang_up, "127.0.0.1", 0, ssl=server.tls)
+    address = f"127.0.0.1:{deaf.sockets[0].getsockname()[1]}"
     config = replace(server.config, server=f"https://{address}")
     proxy = Proxy()
-    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0) as tunnel:
+    async with listening(proxy.serve) as port:
         if tunnelled:
-            config = replace(config, proxy_url=f"http://127.0.0.1:{tunnel.sockets[0].getsockname()[1]}")
+            config = replace(config, proxy_url=f"http://127.0.0.1:{port}")
         transport = connect(config)
         for upgrade in (False, True) * 10:
             with pytest.raises(TransportError, match="(disconnected|reset|lost|speak)") as caught:
                 await ask(transport, upgrade=upgrade)
             assert not caught.value.may_be_applied
         await transport.close()
-    listening.close()
+    deaf.close()
     assert reported == []
 
 
@@ -191,11 +191,9 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 async def test_localhost_is_wherever_it_listens(connect: Connect, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    server = await asyncio.start_server(answer, host, 0)
-    port = server.sockets[0].getsockname()[1]
     resolve(monkeypatch, "::1", "127.0.0.1")
-    assert (await connect(ClusterConfig(server=f"http://localhost:{port}")).request(POST)).status == 200
-    server.close()
+    async with listening(answer, host) as port:
+        assert (await connect(ClusterConfig(server=f"http://localhost:{port}")).request(POST)).status == 200
 
 
 async def test_a_name_that_nobody_listens_at_refuses_in_few_words(
@@ -208,19 +206,16 @@ async def test_a_name_that_nobody_listens_at_refuses_in_few_words(
 
 
 async def test_an_address_needs_no_thread_to_be_reached(connect: Connect) -> None:
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
     go_on = threading.Event()
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(1))
     busy = loop.run_in_executor(None, go_on.wait)
     try:
-        async with asyncio.timeout(5):
+        async with listening(answer) as port, asyncio.timeout(5):
             assert (await connect(ClusterConfig(server=f"http://127.0.0.1:{port}")).request(POST)).status == 200
     finally:
         go_on.set()
         await busy
-        server.close()
 
 
 def resolve(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
@@ -258,14 +253,12 @@ def resolve(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 async def test_addresses_that_are_dead_are_passed_over(
     connect: Connect, monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
 ) -> None:
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    transport = connect(ClusterConfig(server=f"http://api.example.com:{port}"))
     resolve(monkeypatch, *addresses)
-    async with asyncio.timeout(5):
-        assert (await transport.request(POST)).status == 200
-    assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("connecting to")]
-    server.close()
+    async with listening(answer) as port:
+        transport = connect(ClusterConfig(server=f"http://api.example.com:{port}"))
+        async with asyncio.timeout(5):
+            assert (await transport.request(POST)).status == 200
+        assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("connecting to")]
 
 
 async def test_a_request_that_nobody_acknowledges_does_not_wait_for_a_quarter_of_an_hour(server: Server) -> None:

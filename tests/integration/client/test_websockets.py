@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from kubewright.client import ClusterConfig, HttpRequest, HttpsTransport, TransportError, https_websocket
 from kubewright.client.transport import UpgradeRefused, WebSocket
 from tests.integration.client.conftest import Connect, Server
+from tests.integration.client.listening import listening
 from tests.integration.client.test_credentials import Proxy, Socks
 
 FOR_EVER = 3600.0
@@ -94,11 +95,9 @@ class Listening:
 @pytest.fixture
 async def endpoint() -> AsyncIterator[Listening]:
     made = Listening()
-    listening = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    host, port = listening.sockets[0].getsockname()
-    made.config = ClusterConfig(server=f"http://{host}:{port}")
-    yield made
-    listening.close()
+    async with listening(made.serve) as port:
+        made.config = ClusterConfig(server=f"http://127.0.0.1:{port}")
+        yield made
 
 
 @pytest.fixture
@@ -336,18 +335,17 @@ async def test_a_websocket_goes_through_a_proxy(server: Server, connect: Connect
         return socket
 
     server.handler = echo
-    listening = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, ssl=server.tls if scheme == "https" else None)
-    url = f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     host = "kubernetes" if scheme == "socks5" else "127.0.0.1"
-    transport = connect(replace(server.config, server=f"https://{host}:{port}/prefix", proxy_url=url))
     part = bytes(1_000_000)
-    async with asyncio.timeout(10), transport.websocket(REQUEST, ("v5",)) as socket:
-        assert socket.protocol == "v5"
-        for _ in range(4):
-            await socket.send(part)
-            assert await socket.receive() == part
+    async with listening(proxy.serve, tls=server.tls if scheme == "https" else None) as entrance:
+        url = f"{scheme}://127.0.0.1:{entrance}"
+        transport = connect(replace(server.config, server=f"https://{host}:{port}/prefix", proxy_url=url))
+        async with asyncio.timeout(10), transport.websocket(REQUEST, ("v5",)) as socket:
+            assert socket.protocol == "v5"
+            for _ in range(4):
+                await socket.send(part)
+                assert await socket.receive() == part
     assert len(proxy.asked) == 1
-    listening.close()
 
 
 async def test_over_plain_http_a_proxy_is_asked_for_the_whole_address(endpoint: Listening, connect: Connect) -> None:
