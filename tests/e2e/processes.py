@@ -32,13 +32,16 @@ def kubectls() -> list[Path]:
     return sorted(folder.glob("1.*[0-9]")) or [folder / "1.20"]
 
 
-def eventually(look: Callable[[], T], *, within: float = 20.0) -> T:
-    """Tries ``look`` until it raises no AssertionError; its last one when the time (seconds) is up."""
+def eventually(look: Callable[[], T], *, within: float = 60.0) -> T:
+    """Tries ``look`` until it raises nothing; its last error when the time is up.
+
+    ``within``, in seconds, is when to give up and not what a thing may take: the machine may be busy.
+    """
     deadline = time.monotonic() + within
     while True:
         try:
             return look()
-        except AssertionError:
+        except Exception:
             if time.monotonic() > deadline:
                 raise
         time.sleep(0.05)
@@ -171,7 +174,16 @@ class Operator:
         self.start()
 
     def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self._log.read_text().splitlines() if line.startswith("{")]
+        whole, _, _ = self._log.read_text().rpartition("\n")  # the last one may just be written
+        return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
+
+    def health_port(self) -> int:
+        """Where it serves its health, once it does."""
+
+        def look() -> int:
+            return int(self.said("listening")[-1]["port"])
+
+        return eventually(look)
 
     def said(self, text: str) -> list[dict[str, Any]]:
         """The log lines whose message, or any value, has ``text``."""

@@ -83,7 +83,7 @@ def test_server_side_apply_merge_patch_and_scale_are_followed(kubectl: Kubectl) 
 
 def test_wait_returns_when_the_condition_is_true(kubectl: Kubectl) -> None:
     apply_sample(kubectl)
-    waited = kubectl.run("wait", "--for=condition=Available", "db/my-postgres", "--timeout=30s")
+    waited = kubectl.run("wait", "--for=condition=Available", "db/my-postgres", "--timeout=50s")
     assert "condition met" in waited
 
 
@@ -161,7 +161,7 @@ def test_deleting_a_database_leaves_nothing(kubectl: Kubectl, shared_operator: O
     apply_sample(kubectl)
     await_running(kubectl)
     assert len(kubectl.names("pvc")) == 3
-    kubectl.run("delete", "db", "my-postgres", "--timeout=30s")
+    kubectl.run("delete", "db", "my-postgres", "--timeout=50s")
     claims = [line for line in shared_operator.said("volume claim deleted") if line["namespace"] == kubectl.namespace]
     assert len(claims) == 3
 

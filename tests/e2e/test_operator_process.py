@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -74,10 +73,7 @@ def test_it_survives_a_cluster_that_restarts_empty(
 def test_a_signal_stops_it_cleanly(operator: Operator, kubectl: Kubectl, number: signal.Signals) -> None:
     kubectl.run("apply", "-f", str(SAMPLE))
     await_running(kubectl)
-    started = time.monotonic()
-    operator.process.send_signal(number)
-    assert operator.process.wait(timeout=10) == 0
-    assert time.monotonic() - started < 5
+    assert operator.stop(number, within=20) == 0  # not only when its time is up
     assert operator.lines()[-1]["msg"] == "stopped"
 
 
@@ -197,11 +193,9 @@ def test_a_server_that_is_away_at_the_start_is_waited_for_and_not_crashed_on(
     cluster: Cluster, kubectl: Kubectl, crd: Path, tmp_path: Path
 ) -> None:
     cluster.kill()
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    flags = (f"--health-probe-bind-address=127.0.0.1:{port}", "--leader-elect")
+    flags = ("--health-probe-bind-address=127.0.0.1:0", "--leader-elect")
     with Operator(cluster, EXAMPLE, tmp_path / "operator.log", *flags) as operator:
+        port = operator.health_port()
 
         def waits() -> None:
             healthy, why = asked(port, "healthz"), asked(port, "readyz")
@@ -217,7 +211,7 @@ def test_a_server_that_is_away_at_the_start_is_waited_for_and_not_crashed_on(
         eventually(lambda: kubectl.run("apply", "-f", str(crd)))
         kubectl.run("apply", "-f", str(SAMPLE))
         await_running(kubectl)
-        eventually(lambda: _is(asked(port, "readyz"), (200, "ok")), within=40)
+        eventually(lambda: _is(asked(port, "readyz"), (200, "ok")))
         assert operator.stop() == 0
         assert len(operator.said("starting")) == 1
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -15,13 +14,6 @@ import yaml
 
 from tests.e2e.conftest import EXAMPLE, SAMPLE, RealServer, install, newest
 from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, Operator, eventually
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def ready(port: int) -> str:
@@ -54,15 +46,15 @@ def with_token(server: RealServer, token: str, folder: Path, *, namespace: str =
 def test_it_says_what_is_missing_stays_up_and_is_ready_when_it_was_given_without_a_restart(
     real_server: RealServer, tmp_path: Path
 ) -> None:
-    port = free_port()
     admin = Kubectl(newest(), real_server.kubeconfig, tmp_path)
     crd = install(real_server, tmp_path)
     with Operator(
         as_alice(real_server, tmp_path),
         EXAMPLE,
         tmp_path / "operator.log",
-        f"--health-probe-bind-address=127.0.0.1:{port}",
+        "--health-probe-bind-address=127.0.0.1:0",
     ) as operator:
+        port = operator.health_port()
 
         def told() -> list[str]:
             lines = operator.said("not everything is there")
@@ -85,7 +77,7 @@ def test_it_says_what_is_missing_stays_up_and_is_ready_when_it_was_given_without
         def is_ready() -> None:
             assert ready(port) == ""
 
-        eventually(is_ready, within=60)
+        eventually(is_ready)
         admin.run("apply", "-f", str(SAMPLE))
         eventually(lambda: admin.run("get", "statefulset", "my-postgres"))
         admin.run("delete", "clusterrolebinding", *_bindings(remedy))
@@ -99,7 +91,7 @@ def test_it_says_what_is_missing_stays_up_and_is_ready_when_it_was_given_without
     admin.run("delete", "clusterrole", *_bindings(remedy))
     admin.run("delete", "-f", str(SAMPLE), "--ignore-not-found", "--wait=false")
     admin.run("patch", "db", "my-postgres", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-    admin.run("delete", "-f", str(crd), "--wait=false")
+    admin.run("delete", "-f", str(crd), "--timeout=50s")  # or the next test's would go with it
 
 
 @pytest.mark.servers("1.20")
@@ -110,15 +102,15 @@ def test_what_the_manifests_grant_is_enough(real_server: RealServer, tmp_path: P
     documents = "---\n".join(printed.split("---\n")[:-1])  # all but the Deployment, which is the process below
     admin.run("apply", "-f", "-", stdin=documents)
     token = admin.run("create", "token", "granted").strip()
-    port = free_port()
     with Operator(
         with_token(real_server, token, tmp_path, namespace="granted"),
         failing(tmp_path),
         tmp_path / "operator.log",
-        f"--health-probe-bind-address=127.0.0.1:{port}",
+        "--health-probe-bind-address=127.0.0.1:0",
         "--leader-elect",
         "--log-level=debug",
     ) as operator:
+        port = operator.health_port()
 
         def is_ready() -> None:
             assert ready(port) == ""
@@ -134,9 +126,9 @@ def test_what_the_manifests_grant_is_enough(real_server: RealServer, tmp_path: P
             assert event["series"]["count"] >= 2  # for which the event was changed
             assert admin.json("db", "my-postgres")["status"]["phase"] == "Pending"
 
-        eventually(has_done_its_work, within=40)
+        eventually(has_done_its_work)
         assert admin.json("lease", "granted")["spec"]["holderIdentity"]
-        admin.run("delete", "db", "my-postgres", "--timeout=20s")  # by way of a finalizer
+        admin.run("delete", "db", "my-postgres", "--timeout=50s")  # by way of a finalizer
         assert operator.stop() == 0
         assert not admin.json("lease", "granted")["spec"].get("holderIdentity")
         assert operator.said("forbidden") == []

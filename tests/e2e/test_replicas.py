@@ -40,7 +40,7 @@ class Replicas:
             begun = len(each.said('"starting"'))
             assert await asyncio.to_thread(each.stop) == 0
             each.start()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while True:
                     await asyncio.sleep(0.5)
                     if len(each.said('"starting"')) > begun:
@@ -167,7 +167,7 @@ async def test_the_end_is_that_of_an_undisturbed_run(
                 tasks.create_task(load.run(stop))
                 await asyncio.gather(disturb(running), asyncio.sleep(SECONDS))
                 stop.set()
-            await settled(client, namespace, load, within=30 + TAKE_OVER)
+            await settled(client, namespace, load, within=90 + TAKE_OVER)
             before = await quiet(client, namespace, within=60)
 
             statefulsets = await client.list(apps_v1.StatefulSet, namespace=namespace)

@@ -28,7 +28,7 @@ from tests.e2e.processes import LEASE_DURATION, REPLICA_FLAGS, RETRY_PERIOD, Ope
 
 DATABASES = tuple(f"db-{number}" for number in range(5))
 ONCE_AN_EDIT = ("PATCH statefulsets", "PATCH databases/status")
-TAKE_OVER = LEASE_DURATION + 2.3 * RETRY_PERIOD + 10.0
+TAKE_OVER = LEASE_DURATION + 2.3 * RETRY_PERIOD + 50.0
 """Seconds, with some for machines that are busy."""
 
 
@@ -125,7 +125,7 @@ class Load:
             await asyncio.sleep(rng.uniform(0.0, 0.1))
 
     async def _in_effect(self, name: str) -> None:
-        async with asyncio.timeout(3 * TAKE_OVER):  # the next leader may be killed before it comes to it
+        async with asyncio.timeout(2 * TAKE_OVER):  # the next leader may be killed before it comes to it
             while True:
                 if await self._is_in_effect(name):
                     return

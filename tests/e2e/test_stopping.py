@@ -8,13 +8,16 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import EXAMPLE, SAMPLE, newest
 from tests.e2e.processes import KUBEWRIGHT, Cluster, Kubectl, Operator, eventually
+
+LONG_BEFORE_ITS_TIME_IS_UP = 20
+"""Seconds, of the 25 that an operator has to stop. Not what it takes, as machines may be busy."""
 
 
 @pytest.fixture
@@ -53,9 +56,7 @@ def test_a_signal_at_any_moment_of_its_start_ends_it_cleanly(
     log = tmp_path / "operator.log"
     with Operator(cluster, EXAMPLE, log, "--leader-elect", "--health-probe-bind-address=127.0.0.1:0") as operator:
         time.sleep(moment)
-        started = time.monotonic()
-        code = operator.stop()
-        assert time.monotonic() - started < 3
+        code = operator.stop(within=LONG_BEFORE_ITS_TIME_IS_UP)
         text = log.read_text()
         assert code in {0, 128 + signal.SIGTERM, -signal.SIGTERM}, text
         if '"starting"' in text:
@@ -67,10 +68,7 @@ def test_a_signal_at_any_moment_of_its_start_ends_it_cleanly(
 def test_idle_it_stops_at_once_and_lets_go_of_its_lease(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> None:
     with Operator(cluster, EXAMPLE, tmp_path / "operator.log", "--leader-elect") as operator:
         eventually(lambda: _some(operator.said("leading")))
-        time.sleep(0.5)
-        started = time.monotonic()
-        assert operator.stop() == 0
-        assert time.monotonic() - started < 2
+        assert operator.stop(within=LONG_BEFORE_ITS_TIME_IS_UP) == 0
         assert not kubectl.json("lease", "database-operator")["spec"].get("holderIdentity")
 
 
@@ -99,7 +97,7 @@ def test_who_loses_the_lease_ends_with_a_code_of_its_own(cluster: Cluster, kubec
         eventually(lambda: _some(operator.said("leading")))
         taken = json.dumps({"spec": {"holderIdentity": "somebody else"}})
         kubectl.run("patch", "lease", "database-operator", "--type=merge", "-p", taken)
-        assert operator.process.wait(timeout=10) == 3
+        assert operator.process.wait(timeout=60) == 3
         assert operator.said("leadership lost")
         last = operator.lines()[-1]
         assert (last["msg"], last["exit_code"]) == ("failed", 3)
@@ -118,7 +116,7 @@ def test_who_loses_the_lease_ends_although_a_run_does_not_let_go(
         eventually(begun(log))
         taken = json.dumps({"spec": {"holderIdentity": "somebody else"}})
         kubectl.run("patch", "lease", "custom", "--type=merge", "-p", taken)
-        assert operator.process.wait(timeout=10) == 3
+        assert operator.process.wait(timeout=60) == 3
         assert (operator.lines()[-1]["msg"], operator.lines()[-1]["exit_code"]) == ("failed", 3)
         assert_json(log)
 
@@ -158,7 +156,9 @@ def test_it_is_gone_within_its_bound_whatever_a_run_does(
         eventually(begun(log))
         started = time.monotonic()
         code = operator.stop()
-        assert 1.9 < time.monotonic() - started < 2 + 5.5  # less than the Deployment's grace period
+        assert time.monotonic() - started > 1.9
+        for ended in operator.said("not stopped in time and ended"):
+            assert ended["seconds"] < 2 + 5  # the Deployment's grace period
         assert code in {0, 128 + signal.SIGTERM}
         assert "Traceback" not in log.read_text()
         assert_json(log)
@@ -173,10 +173,15 @@ def test_a_second_signal_forces(
     with Operator(cluster, operator_file(tmp_path, body), log, "--stop-within=60") as operator:
         kubectl.run("apply", "-f", str(SAMPLE))
         eventually(begun(log))
+        before = threads(operator)
         operator.process.send_signal(number)
-        time.sleep(0.5)
+        eventually(lambda: _some([*threads(operator) - before]))  # the one that ends it once its time is up: it heeded
         assert operator.process.poll() is None
-        assert operator.stop(number, within=8) == 128 + number
+        assert operator.stop(number) == 128 + number
+
+
+def threads(operator: Operator) -> set[str]:
+    return set(os.listdir(f"/proc/{operator.process.pid}/task"))
 
 
 @pytest.mark.parametrize("redirected", ["2>/dev/full", "2>&-", "2>&- <&-"])
@@ -192,9 +197,9 @@ def test_it_works_although_its_log_can_not_be_written(
     ):
         try:
             eventually(begun(output))
-            time.sleep(0.5)
+            time.sleep(0.5)  # in which it could fail, but says nothing
             process.terminate()
-            assert process.wait(timeout=10) == 0
+            assert process.wait(timeout=LONG_BEFORE_ITS_TIME_IS_UP) == 0
         finally:
             process.kill()
 
@@ -208,10 +213,10 @@ def test_the_log_level_follows_its_file(cluster: Cluster, kubectl: Kubectl, tmp_
         assert [line for line in operator.lines() if line["level"] == "info" and line["msg"] != "connected"] == []
         level.write_text("debug\n")
         operator.process.send_signal(signal.SIGHUP)
-        eventually(lambda: _some(operator.said("log level set")), within=2)
+        eventually(lambda: _some(operator.said("log level set")))
         level.write_text("loud\n")
         operator.process.send_signal(signal.SIGHUP)
-        eventually(lambda: _some(operator.said("names no level")), within=2)
+        eventually(lambda: _some(operator.said("names no level")))
         assert operator.stop() == 0
 
 
@@ -280,7 +285,7 @@ def test_help_comes_although_the_environment_is_of_no_use(variable: str) -> None
     assert f"it can't be used: {variable}: " in text
 
 
-def _some(found: list[dict[str, object]]) -> None:
+def _some(found: Sequence[object]) -> None:
     assert found, json.dumps(found)
 
 

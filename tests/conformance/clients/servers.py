@@ -79,12 +79,15 @@ def _install_definitions(server: Server) -> None:
     kubectl = server.kubectl()
     for definition in definitions():
         kubectl.run("apply", "--validate=false", "-f", "-", stdin=json.dumps(definition))  # 1.20 knows less of it
-    kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=50s")
     kubectl.run("api-resources", "-o", "name")  # and from now on cached
 
 
-async def eventually(look: Callable[[], Awaitable[bool]], *, within: float = 20.0) -> None:
-    """Until ``look`` says yes; AssertionError when the time (seconds) is up."""
+async def eventually(look: Callable[[], Awaitable[bool]], *, within: float = 50.0) -> None:
+    """Until ``look`` says yes; AssertionError when the time is up.
+
+    ``within``, in seconds, is when to give up and not what a thing may take: the machine may be busy.
+    """
     deadline = time.monotonic() + within
     while not await look():
         assert time.monotonic() < deadline, "it never came to be"

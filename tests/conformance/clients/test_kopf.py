@@ -58,7 +58,7 @@ def test_every_handler_of_an_operator_is_called(
         assert objects.json("cm", "of-w")["data"] == {"size": "1"}
         assert {"of-early", "with-early"} <= set(objects.names("cm"))
 
-    eventually(created, within=40)
+    eventually(created)
     objects.run("patch", "widget", "w", "--type=merge", "-p", '{"spec": {"size": 2}}')
 
     def resized() -> None:
@@ -68,12 +68,12 @@ def test_every_handler_of_an_operator_is_called(
         assert objects.json("cm", "of-w")["data"] == {"size": "2"}
 
     eventually(resized)
-    objects.run("delete", "widget", "w", "early", "--timeout=30s")
-    objects.run("wait", "--for=delete", "cm/of-w", "--timeout=40s")
+    objects.run("delete", "widget", "w", "early", "--timeout=50s")
+    objects.run("wait", "--for=delete", "cm/of-w", "--timeout=50s")
     assert "left-by-w" in objects.names("cm")
     assert "with-w" not in objects.names("cm")
     events = objects.run("get", "events", "-o", "jsonpath={.items[*].reason}").split()
     assert "Resized" in events
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert "Traceback" not in log.read_text()

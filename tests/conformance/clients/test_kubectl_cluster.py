@@ -89,7 +89,7 @@ def test_everything_that_kubectl_makes_is_taken_and_described(kubectl: Kubectl) 
 @pytest.mark.servers("embedded")
 def test_services_are_exposed_and_workloads_scaled_automatically(kubectl: Kubectl) -> None:
     kubectl.run("create", "deployment", "web", "--image=nginx")
-    kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
+    kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")
     kubectl.run("expose", "deploy/web", "--port=80", "--target-port=8080")
     service = kubectl.json("svc", "web")["spec"]
     assert service["selector"] == {"app": "web"}

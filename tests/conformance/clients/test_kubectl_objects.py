@@ -216,12 +216,12 @@ def test_deletion_cascades_as_asked(kubectl: Kubectl, server: Server, cascade: s
     child = config_map("child")
     child["metadata"]["ownerReferences"] = [owner]
     kubectl.run("create", "-f", "-", stdin=json.dumps(child))
-    deleted = kubectl.run("delete", "cm", "owner", f"--cascade={cascade}", "--timeout=30s")
+    deleted = kubectl.run("delete", "cm", "owner", f"--cascade={cascade}", "--timeout=50s")
     assert deleted.startswith('configmap "owner" deleted')
     if cascade == "orphan":
         assert "ownerReferences" not in kubectl.json("cm", "child")["metadata"]
     else:
-        eventually(lambda: _gone(kubectl, "cm", "child"), within=60)  # a real collector takes its time
+        eventually(lambda: _gone(kubectl, "cm", "child"), within=100)  # a real collector takes its time
 
 
 def test_many_are_deleted_at_once(kubectl: Kubectl) -> None:

@@ -16,10 +16,10 @@ pytestmark = pytest.mark.servers("embedded")
 
 def test_a_deployment_is_rolled_out_changed_and_rolled_back(kubectl: Kubectl) -> None:
     kubectl.run("create", "deployment", "web", "--image=nginx:1")
-    assert "successfully rolled out" in kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
-    kubectl.run("wait", "--for=condition=Available", "deploy/web", "--timeout=30s")
+    assert "successfully rolled out" in kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")
+    kubectl.run("wait", "--for=condition=Available", "deploy/web", "--timeout=50s")
     assert kubectl.run("set", "image", "deploy/web", "nginx=nginx:2").strip() == "deployment.apps/web image updated"
-    kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
+    kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")
     kubectl.run("set", "env", "deploy/web", "MODE=fast")
     kubectl.run("set", "resources", "deploy/web", "--limits=cpu=200m")
     history = kubectl.run("rollout", "history", "deploy/web").splitlines()
@@ -32,7 +32,7 @@ def test_a_deployment_is_rolled_out_changed_and_rolled_back(kubectl: Kubectl) ->
     kubectl.run("rollout", "restart", "deploy/web")
     kubectl.run("rollout", "pause", "deploy/web")
     kubectl.run("rollout", "resume", "deploy/web")
-    kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
+    kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")
     described = kubectl.run("describe", "deploy", "web")
     assert "1 desired | 1 updated | 1 total" in described
     assert "ScalingReplicaSet" in described
@@ -41,7 +41,7 @@ def test_a_deployment_is_rolled_out_changed_and_rolled_back(kubectl: Kubectl) ->
 def test_scale_is_followed_and_checks_what_is_expected(kubectl: Kubectl) -> None:
     kubectl.run("create", "-f", "-", stdin=json.dumps(deployment("web")))
     assert kubectl.run("scale", "deploy/web", "--replicas=3").strip() == "deployment.apps/web scaled"
-    kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
+    kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")
     assert len(kubectl.names("pods", "-l", "app=web")) == 3
     refused = kubectl.refused("scale", "deploy/web", "--current-replicas=9", "--replicas=1")
     assert "Expected replicas to be 9, was 3" in refused
@@ -57,7 +57,7 @@ def test_scale_is_followed_and_checks_what_is_expected(kubectl: Kubectl) -> None
 
 def test_a_pod_is_run_described_logged_and_deleted(kubectl: Kubectl) -> None:
     kubectl.run("run", "web", "--image=nginx", "--labels=app=web")
-    kubectl.run("wait", "--for=condition=Ready", "pod/web", "--timeout=30s")
+    kubectl.run("wait", "--for=condition=Ready", "pod/web", "--timeout=50s")
     described = {" ".join(line.split()) for line in kubectl.run("describe", "pod", "web").splitlines()}
     assert {"Status: Running", "Image: nginx", "Ready True", "Restart Count: 0"} <= described
     assert kubectl.run("get", "pods", "-o", "wide", "--no-headers").split()[1:3] == ["1/1", "Running"]
@@ -76,21 +76,24 @@ def test_a_pod_is_run_described_logged_and_deleted(kubectl: Kubectl) -> None:
 
 def test_what_needs_a_real_machine_is_refused_clearly(kubectl: Kubectl) -> None:
     kubectl.run("run", "web", "--image=nginx")
-    kubectl.run("wait", "--for=condition=Ready", "pod/web", "--timeout=30s")
+    kubectl.run("wait", "--for=condition=Ready", "pod/web", "--timeout=50s")
     for command in (["exec", "web", "--", "ls"], ["attach", "web"], ["port-forward", "pod/web", ":80"]):
         assert "this cluster does not serve pods/" in kubectl.refused(*command)
     assert "Metrics" in kubectl.refused("top", "pods")
 
 
 def test_a_pod_is_watched_from_nothing_to_gone(kubectl: Kubectl) -> None:
+    kubectl.run("run", "earlier", "--image=nginx")
+    kubectl.run("wait", "--for=condition=Ready", "pod/earlier", "--timeout=50s")
     with kubectl.start("get", "pods", "-w", "--output-watch-events", "--no-headers") as watch:
-        too_late = threading.Timer(30, watch.kill)
+        too_late = threading.Timer(100, watch.kill)
         too_late.start()
         try:
-            kubectl.run("run", "web", "--image=nginx")
-            kubectl.run("wait", "--for=condition=Ready", "pod/web", "--timeout=30s")
-            kubectl.run("delete", "pod", "web", "--wait=false")
             assert watch.stdout is not None
+            assert next(watch.stdout).split()[:2] == ["ADDED", "earlier"]  # from now on it sees all
+            kubectl.run("run", "web", "--image=nginx")
+            kubectl.run("wait", "--for=condition=Ready", "pod/web", "--timeout=50s")
+            kubectl.run("delete", "pod", "web", "--wait=false")
             seen = [next(watch.stdout).split()]
             while seen[-1][0] != "DELETED":
                 seen.append(next(watch.stdout).split())
@@ -121,10 +124,10 @@ def test_a_node_is_cordoned_and_a_pod_evicted(kubectl: Kubectl) -> None:
     assert "Ready" in kubectl.run("describe", "node", node)
     assert "cordoned" in kubectl.run("cordon", node, "--dry-run=server")
     kubectl.run("create", "-f", "-", stdin=json.dumps(deployment("web")))
-    kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
+    kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")
     pod = kubectl.names("pods")[0]
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
     path = f"/api/v1/namespaces/{kubectl.namespace}/pods/{pod}/eviction"
     kubectl.run("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
-    kubectl.run("wait", "--for=delete", f"pod/{pod}", "--timeout=30s")
-    kubectl.run("rollout", "status", "deploy/web", "--timeout=30s")
+    kubectl.run("wait", "--for=delete", f"pod/{pod}", "--timeout=50s")
+    kubectl.run("rollout", "status", "deploy/web", "--timeout=50s")

@@ -138,7 +138,7 @@ def try_out(server: Server, namespace: str, test: Callable[[World], Coroutine[An
         async with AsyncExitStack() as stack:
             here = World(server, namespace, stack)
             await install(here.client, Gadget, Zone)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(180):
                 await test(here)
 
     asyncio.run(main())

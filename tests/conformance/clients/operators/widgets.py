@@ -22,11 +22,20 @@ def names(name: str, labels: Any, **_: Any) -> dict[str, str]:
     return {labels["named"]: name}
 
 
+def make(namespace: str, config_map: Any) -> None:
+    """Unless it is there: Kopf may call a handler again before it sees what that did."""
+    try:
+        client.CoreV1Api().create_namespaced_config_map(namespace, config_map)
+    except client.ApiException as error:
+        if error.status != 409:
+            raise
+
+
 @kopf.on.create(GROUP, "v1", "widgets")
 def create(name: str, namespace: str, spec: Any, patch: Any, **_: Any) -> None:
     child = {"metadata": {"name": f"of-{name}", "labels": {"widget": name}}, "data": {"size": str(spec["size"])}}
     kopf.adopt(child)
-    client.CoreV1Api().create_namespaced_config_map(namespace, child)
+    make(namespace, child)
     patch.status["phase"] = "Created"
 
 
@@ -40,11 +49,7 @@ def resize(body: Any, name: str, namespace: str, old: int, new: int, patch: Any,
 
 @kopf.on.delete(GROUP, "v1", "widgets")
 def delete(name: str, namespace: str, **_: Any) -> None:
-    try:
-        client.CoreV1Api().create_namespaced_config_map(namespace, {"metadata": {"name": f"left-by-{name}"}})
-    except client.ApiException as error:  # it may be called again before the object is gone
-        if error.status != 409:
-            raise
+    make(namespace, {"metadata": {"name": f"left-by-{name}"}})
 
 
 @kopf.timer(GROUP, "v1", "widgets", initial_delay=0.5, interval=0.2)
@@ -56,6 +61,6 @@ def tick(status: Any, patch: Any, **_: Any) -> None:
 @kopf.daemon(GROUP, "v1", "widgets", cancellation_polling=0.2)
 async def accompany(name: str, namespace: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
     core = client.CoreV1Api()
-    await asyncio.to_thread(core.create_namespaced_config_map, namespace, {"metadata": {"name": f"with-{name}"}})
+    await asyncio.to_thread(make, namespace, {"metadata": {"name": f"with-{name}"}})
     await stopped.wait()
     await asyncio.to_thread(core.delete_namespaced_config_map, f"with-{name}", namespace)
