@@ -64,14 +64,13 @@ class Patch:
     def __call__(self, obj: Object) -> Any:
         """The object after the patch. Raises `StatusError` where it does not fit."""
         try:
-            match self.media_type:
-                case "application/json-patch+json":
-                    return json_patch.apply(obj, self.value)
-                case "application/merge-patch+json":
-                    return merge_patch.apply(obj, self.value)
-                case _:  # goes into the kind's struct, where what the patch says about its kind has no place
-                    named = {key: obj[key] for key in ("apiVersion", "kind") if key in obj}
-                    return {**strategic.apply(obj, self.value, self.shape), **named}
+            if self.media_type == JSON_PATCH:
+                return json_patch.apply(obj, self.value)
+            if self.media_type == MERGE_PATCH:
+                return merge_patch.apply(obj, self.value)
+            # this one goes into the kind's struct, where what the patch says about its kind has no place
+            named = {key: obj[key] for key in ("apiVersion", "kind") if key in obj}
+            return {**strategic.apply(obj, self.value, self.shape), **named}
         except PatchError as error:
             raise refused(error) from error
 

@@ -48,15 +48,19 @@ def _template(spec: Json, *, empty_matches: bool) -> Errors:
     empty = not chosen.get("matchLabels") and not chosen.get("matchExpressions")
     if not (empty and empty_matches):
         yield from matches_template(spec, "spec")
+    yield from _lasting_pods(spec, "ReplicaSet")
+
+
+def _lasting_pods(spec: Json, kind: str) -> Errors:
+    """The template of pods that are not to end by themselves; ``kind`` is whose they are, as the message has it."""
     template = spec.get("template") or {}
     yield from pod_template(template, "spec.template")
     pods = template.get("spec") or {}
     if (policy := pods.get("restartPolicy", "Always")) != "Always":
         yield not_supported("spec.template.spec.restartPolicy", policy, ["Always"])
     if pods.get("activeDeadlineSeconds") is not None:
-        yield forbidden(
-            "spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in ReplicaSet is not Supported"
-        )
+        message = f"activeDeadlineSeconds in {kind} is not Supported"
+        yield forbidden("spec.template.spec.activeDeadlineSeconds", message)
 
 
 def _same_selector(obj: Json, old: Json | None) -> Errors:
@@ -210,15 +214,7 @@ def _daemon_set_spec(spec: Json) -> Errors:
         yield mismatch(spec, "spec")
     if chosen is not None and not chosen.get("matchLabels") and not chosen.get("matchExpressions"):
         yield invalid_go("spec.selector", label_selector(chosen), "empty selector is invalid for daemonset")
-    template = spec.get("template") or {}
-    yield from pod_template(template, "spec.template")
-    pods = template.get("spec") or {}
-    if (policy := pods.get("restartPolicy", "Always")) != "Always":
-        yield not_supported("spec.template.spec.restartPolicy", policy, ["Always"])
-    if pods.get("activeDeadlineSeconds") is not None:
-        yield forbidden(
-            "spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in DaemonSet is not Supported"
-        )
+    yield from _lasting_pods(spec, "DaemonSet")
     yield from non_negative(spec, "spec", "minReadySeconds")
     yield from _daemon_strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy")
     yield from non_negative(spec, "spec", "revisionHistoryLimit")

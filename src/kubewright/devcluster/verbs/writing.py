@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from kubewright.devcluster.admission import forbidden
 from kubewright.devcluster.bodies import media_type, unsupported
 from kubewright.devcluster.incoming import load_object, object_of_body, object_of_patch, placed
 from kubewright.devcluster.objects import Object, name_of
-from kubewright.devcluster.options import write_options
+from kubewright.devcluster.options import WriteOptions, write_options
 from kubewright.devcluster.patching import APPLY, apply, patch_types, read_patch
+from kubewright.devcluster.registry import Write
 from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.verbs.accounts import issue_token
 from kubewright.devcluster.verbs.call import Answer, Call
@@ -64,13 +65,12 @@ def update(call: Call) -> Answer:
     return _changed(call, lambda _: obj, call.write(options), whole=True)
 
 
-def _changed(call: Call, change: Any, write: Any, *, whole: bool) -> Answer:
+def _changed(call: Call, change: Callable[[Object], Object], write: Write, *, whole: bool) -> Answer:
     seen: list[Object] = []
 
     def remembered(old: Object) -> Object:
         seen.append(old)
-        new: Object = change(old)
-        return new
+        return change(old)
 
     where = (call.resource, call.namespace, call.name)
     new = call.registry.update(*where, remembered, write, unconditional=False, whole=whole)
@@ -110,7 +110,7 @@ def patch(call: Call) -> Answer:
     return _changed(call, change, call.write(options), whole=False)
 
 
-def _apply(call: Call, options: Any) -> Answer:
+def _apply(call: Call, options: WriteOptions) -> Answer:
     if call.route.subresource == "scale":
         return apply_scale(call, options)
     obj, created, warnings = apply(
