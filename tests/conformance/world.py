@@ -54,8 +54,8 @@ class World:
     preparation and is not compared. Every request is made as user agent ``conformance``, which so becomes the manager.
     """
 
-    WAIT = 60.0
-    """Seconds that a server is given for what it does by itself: a real collector may look only every 30 s."""
+    WAIT = 120.0
+    """Seconds after which what a server does by itself is given up: a real collector may look only every 30 s."""
 
     def __init__(
         self,
@@ -163,18 +163,20 @@ class World:
 
     async def eventually(self, path: str, **expected: Any) -> Answer:
         """Reads until the top-level fields, or ``status`` (the HTTP one), are as expected; TimeoutError when they never are."""
-        found = await self.get(path)
-        async with asyncio.timeout(self.WAIT):
-            while not _is(found, expected):
-                await self.pause()
-                found = await self.get(path)
-        return found
+        return await self.until(lambda: self.get(path), lambda found: _is(found, expected))
 
     async def marked(self, path: str) -> None:
         """Reads until the object is being deleted; TimeoutError when it never is."""
+        await self.until(lambda: self.get(path), lambda found: "deletionTimestamp" in found["metadata"])
+
+    async def until(self, ask: Callable[[], Awaitable[Answer]], look: Callable[[Answer], bool]) -> Answer:
+        """Asks until the answer is as it should be; TimeoutError when it never is."""
+        found = await ask()
         async with asyncio.timeout(self.WAIT):
-            while "deletionTimestamp" not in (await self.get(path))["metadata"]:
+            while not look(found):
                 await self.pause()
+                found = await ask()
+        return found
 
 
 class Watch:

@@ -381,8 +381,8 @@ async def ratcheting(w: World) -> None:
             f"{DEFINITIONS}/{body['metadata']['name']}",
             [{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": tight}],
         )
-        while (await w.create(path, _plain("b", w, text="long"), query=_DRY)).status != 422:
-            await w.pause()
+        wrong = _plain("b", w, text="long")
+        await w.until(lambda: w.create(path, wrong, query=_DRY), lambda answer: answer.status == 422)
         for label, change in (
             ("elsewhere", {"other": "y"}),
             ("there, still wrong", {"text": "longer"}),

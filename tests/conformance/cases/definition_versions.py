@@ -129,9 +129,6 @@ async def change_schema(w: World) -> None:
         await w.create(path, instance(w, "a", spec={"old": "x"}))
         changed = [{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": _NEW}]
         show(w, "change", await w.json_patch(path_of(body), changed))
-        for _ in range(100):
-            if "new" in (await w.get(f"{path}/a"))["spec"]:
-                break
-            await w.pause()
+        await w.until(lambda: w.get(f"{path}/a"), lambda found: "new" in found["spec"])
         await w.get(f"{path}/a", label="get")
         show(w, "patch", await w.merge(f"{path}/a", {"spec": {"old": "y"}}))

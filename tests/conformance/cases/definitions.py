@@ -110,10 +110,7 @@ async def delete_with_objects(w: World) -> None:
             await w.merge(f"{path}/held", {"metadata": {"labels": {"a": "b"}}}, label="patch")
             await w.delete(path_of(body), label="delete again")
             await w.json_patch(f"{path}/held", [{"op": "remove", "path": "/metadata/finalizers"}], label="let go")
-            for _ in range(100):
-                if (await w.get(path_of(body))).status == 404:
-                    break
-                await w.pause()
+            await w.eventually(path_of(body), status=404)
             await w.get(path_of(body), label="the definition at last")
     await w.eventually(path, status=404)
 

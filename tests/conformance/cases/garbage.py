@@ -9,16 +9,9 @@ from tests.conformance.registry import case
 from tests.conformance.resources import WIDGETS, widget
 from tests.conformance.world import Answer, World
 
-_WAIT = 800
-"""Some real collectors look twice before they act."""
-
 
 async def _gone(w: World, name: str, at: str = CONFIG_MAPS) -> None:
-    for _ in range(_WAIT):
-        if (await w.get(f"{at}/{name}")).status == 404:
-            return
-        await w.pause()
-    raise AssertionError(f"{name} is still there")
+    await w.eventually(f"{at}/{name}", status=404)
 
 
 async def _state(w: World, label: str, *names: str) -> None:
@@ -153,10 +146,7 @@ async def two_owners(w: World) -> None:
     second = await w.create(CONFIG_MAPS, config_map("second"))
     await w.create(CONFIG_MAPS, config_map("a", [owned_by(first), owned_by(second)]))
     await w.delete(f"{CONFIG_MAPS}/first", {"propagationPolicy": "Background"})
-    for _ in range(_WAIT):
-        if len((await w.get(f"{CONFIG_MAPS}/a"))["metadata"]["ownerReferences"]) == 1:
-            break
-        await w.pause()
+    await w.until(lambda: w.get(f"{CONFIG_MAPS}/a"), lambda found: len(found["metadata"]["ownerReferences"]) == 1)
     await _state(w, "one owner gone", "first", "second", "a")
     await w.delete(f"{CONFIG_MAPS}/second", {"propagationPolicy": "Background"})
     await _gone(w, "a")

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.conformance.kinds import NAMESPACES, config_map, show
 from tests.conformance.registry import case
 from tests.conformance.resources import WIDGETS, widget
-from tests.conformance.world import World
+from tests.conformance.world import Answer, World
 
 _NEWER = ["metadata.labels"]
 """A label that the older server does not set."""
 _WRITTEN = [*_NEWER, "metadata.resourceVersion"]
+
+
+def _conditions(namespace: Answer) -> dict[str, Any]:
+    return {each["type"]: each for each in namespace["status"].get("conditions", [])}
+
+
+def _waits_for_finalizers(namespace: Answer) -> bool:
+    return bool(_conditions(namespace).get("NamespaceFinalizersRemaining", {}).get("status") == "True")
 
 
 def _body(name: str, **metadata: object) -> dict[str, object]:
@@ -70,19 +80,12 @@ async def terminating(w: World) -> None:
     await w.marked(f"{maps}/held")
     show(w, "what is held", await w.get(f"{maps}/held"))
     show(w, "change what is held", await w.merge(f"{maps}/held", {"data": {"a": "b"}}))
-    for _ in range(200):
-        found = await w.get(f"{NAMESPACES}/{name}")
-        conditions = {each["type"]: each for each in found["status"].get("conditions", [])}
-        if conditions.get("NamespaceFinalizersRemaining", {}).get("status") == "True":
-            break
-        await w.pause()
+    found = await w.until(lambda: w.get(f"{NAMESPACES}/{name}"), _waits_for_finalizers)
+    conditions = _conditions(found)
     wanted = ("NamespaceDeletionContentFailure", "NamespaceContentRemaining", "NamespaceFinalizersRemaining")
     w.transcript.add("conditions", conditions=[conditions[kind] for kind in wanted])
     await w.merge(f"{maps}/held", {"metadata": {"finalizers": None}})
-    for _ in range(600):
-        if (await w.get(f"{NAMESPACES}/{name}")).status == 404:
-            break
-        await w.pause()
+    await w.eventually(f"{NAMESPACES}/{name}", status=404)
     show(w, "at last", await w.get(f"{NAMESPACES}/{name}"))
 
 
@@ -113,12 +116,8 @@ async def finalize(w: World) -> None:
     show(w, "an old version", await w.put(f"{NAMESPACES}/{name}/finalize", extra))
     show(w, "get", await w.get(f"{NAMESPACES}/{name}/finalize"))
     await w.delete(f"{NAMESPACES}/{name}")
-    for _ in range(200):
-        left = (await w.get(f"{NAMESPACES}/{name}"))["spec"].get("finalizers")
-        if left == ["example.dev/mine"]:
-            break
-        await w.pause()
-    w.transcript.add("finalizers left", finalizers=left)
+    found = await w.eventually(f"{NAMESPACES}/{name}", spec={"finalizers": ["example.dev/mine"]})
+    w.transcript.add("finalizers left", finalizers=found["spec"]["finalizers"])
     last = {**made.body, "metadata": {"name": name}, "spec": {"finalizers": []}}
     answer = await w.put(f"{NAMESPACES}/{name}/finalize", last)
     show(w, "take it away", answer, without=[*_NEWER, "status.conditions", "metadata.resourceVersion"])
@@ -141,13 +140,9 @@ async def custom_resources_go(w: World) -> None:
     held["metadata"]["finalizers"] = ["example.dev/held"]
     await w.create(path, held)
     await w.delete(f"{NAMESPACES}/{name}")
-    while (await w.create(path, widget("b"), query={"dryRun": "All"})).status != 403:
-        await w.pause()
+    await w.until(lambda: w.create(path, widget("b"), query={"dryRun": "All"}), lambda answer: answer.status == 403)
     await w.create(path, widget("b"), label="create")
     await w.merge(f"{path}/a", {"metadata": {"finalizers": None}})
-    for _ in range(600):
-        if (await w.get(f"{NAMESPACES}/{name}")).status == 404:
-            break
-        await w.pause()
+    await w.eventually(f"{NAMESPACES}/{name}", status=404)
     await w.get(f"{path}/a", label="get")
     await w.create(path, widget("c"), label="create at last")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.conformance.kinds import CORE, PODS, pod, show
 from tests.conformance.registry import case
-from tests.conformance.world import World
+from tests.conformance.world import Answer, World
 
 _BINDINGS = f"{CORE}/bindings"
 _APART = ["metadata.resourceVersion", "metadata.generation", "spec.tolerations"]
@@ -116,12 +116,10 @@ async def _budget(w: World, name: str = "budget", **spec: Any) -> str:
 
 
 async def _counted(w: World, path: str, **counts: int) -> dict[str, Any]:
-    for _ in range(200):
-        status = (await w.get(path)).body.get("status") or {}
-        if all(status.get(key) == value for key, value in counts.items()):
-            return status
-        await w.pause()
-    raise AssertionError(f"{path}: {status}, not {counts}")
+    def status(budget: Answer) -> dict[str, Any]:
+        return budget.body.get("status") or {}
+
+    return status(await w.until(lambda: w.get(path), lambda found: status(found).items() >= counts.items()))
 
 
 async def _running(w: World, *names: str) -> None:

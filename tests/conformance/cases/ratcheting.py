@@ -94,10 +94,8 @@ async def every_part(w: World) -> None:
         operation = {"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": _schema(_tight(), 1)}
         await w.json_patch(f"{DEFINITIONS}/{body['metadata']['name']}", [operation])
         other = {**obj, "metadata": {"name": "b"}, "spec": {"number": 3}}
-        for _ in range(100):  # a real server takes up the new schema in its own time
-            if (await w.create(path, other, query={"dryRun": "All"})).status == 422:
-                break
-            await w.pause()
+        # a real server takes up the new schema in its own time
+        await w.until(lambda: w.create(path, other, query={"dryRun": "All"}), lambda answer: answer.status == 422)
         await w.merge(f"{path}/a", {"metadata": {"labels": {"a": "b"}}}, query={"dryRun": "All"}, label="labels")
         for change in _CHANGES:
             await w.merge(f"{path}/a", {"spec": change}, query={"dryRun": "All"}, label=json.dumps(change))

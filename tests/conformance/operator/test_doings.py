@@ -138,7 +138,7 @@ def test_created_once_edited_and_read_live(server: Server, namespace: str) -> No
 def test_a_clean_up_that_fails_is_seen_and_does_not_hurry_and_one_that_is_done_is_not_done_again(
     server: Server, namespace: str
 ) -> None:
-    operator, done, tries = Operator("gadgets"), list[str](), list[int]()
+    operator, done, tries, room = Operator("gadgets"), list[str](), list[int](), list[bool]()
 
     async def test(here: World) -> None:
         @operator.controller(Gadget)
@@ -158,7 +158,7 @@ def test_a_clean_up_that_fails_is_seen_and_does_not_hurry_and_one_that_is_done_i
         @operator.finalizer(Gadget, name="operators.kubewright.dev/second")
         async def second(gadget: Gadget, ctx: Context) -> None:
             tries.append(1)
-            if len(tries) < 6:
+            if not room:
                 raise RuntimeError("disk full")
 
         await here.create()
@@ -172,6 +172,7 @@ def test_a_clean_up_that_fails_is_seen_and_does_not_hurry_and_one_that_is_done_i
             found = await here.until(told)
             assert found.status.conditions[-1].message == "operators.kubewright.dev/second: RuntimeError: disk full"
             assert found.metadata.finalizers == ["operators.kubewright.dev/second"]
+            room.append(True)
 
             async def gone() -> bool:
                 try:
@@ -182,7 +183,7 @@ def test_a_clean_up_that_fails_is_seen_and_does_not_hurry_and_one_that_is_done_i
 
             await eventually(gone)
             assert done == ["first"]
-            assert len(tries) == 6
+            assert 2 <= len(tries) < 20  # in a minute
             (event,) = await events(here)
             assert (event.type, event.reason) == ("Warning", "FinalizerFailed")
 

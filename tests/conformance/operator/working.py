@@ -101,12 +101,15 @@ class World:
 
     async def until(self, look: Callable[[Gadget], bool], name: str = "g") -> Gadget:
         """The gadget once it is so."""
+        found: Gadget
 
         async def so() -> bool:
-            return look(await self.gadget(name))
+            nonlocal found
+            found = await self.gadget(name)
+            return look(found)
 
         await eventually(so)
-        return await self.gadget(name)
+        return found
 
 
 class Working:
@@ -123,9 +126,9 @@ class Working:
     async def quiet(self, seconds: float = 0.5) -> None:
         """Until nothing was sent that changes something, and no run went on, for that long."""
         seen = -1
-        while seen != len(self.sent.writes):
-            seen = len(self.sent.writes)
+        while seen != len(self.sent.writes) or not all(each.is_idle for each in self.manager.controllers):
             await self.manager.settled()
+            seen = len(self.sent.writes)
             await asyncio.sleep(seconds)
 
     @property
