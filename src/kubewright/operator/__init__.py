@@ -1,4 +1,9 @@
-"""`Operator` is the declaration, `Manager` runs it."""
+"""An operator as one declaration, and what runs it in a process.
+
+Start with `Operator` (what there is to reconcile) and `Manager` (which does it); `Settings` is what can be chosen at the
+start. `election` has the `LeaderElection`, and `first_contact` the `FirstContact`, that a manager may be given: they load
+what few need, so they are not among the names here.
+"""
 
 from kubewright.operator.lifecycle import StartFailed
 from kubewright.operator.manager import LeadershipLost, Manager

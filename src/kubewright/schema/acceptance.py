@@ -32,7 +32,7 @@ _EXACT = 2**53  # up to here comparing as floating-point numbers is comparing as
 
 
 class _Checked:
-    """Stands for a value that was found right by `_Checks`; each such part of a schema gets a subclass."""
+    """Stands for a value that was found right by a check of its own; each such part of a schema gets a subclass."""
 
 
 class Acceptance:

@@ -16,35 +16,11 @@ from kubewright.devcluster.api_server import ApiServer
 from kubewright.devcluster.controllers import ControlPlane, Simulation
 from kubewright.devcluster.in_process import InProcessTransport
 from kubewright.kinds import core_v1
-from kubewright.telemetry import Log
 from kubewright.testing.recording import RecordingTransport
 from kubewright.testing.virtual_time import run_in_virtual_time
+from tests.complaints import Complaints
 
 R = TypeVar("R", bound=Resource)
-
-
-class Complaints:
-    """A log that keeps what should never be logged in an untroubled cluster."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def bind(self, **_values: object) -> Log:
-        return self
-
-    def debug(self, event: str, **values: object) -> None: ...
-
-    info = debug
-
-    def warning(self, event: str, **values: object) -> None:
-        self.lines.append(f"{event} {values}")
-
-    error = warning
-
-    def exception(self, event: str, **values: object) -> None:
-        import traceback
-
-        self.lines.append(f"{event} {values}\n{traceback.format_exc()}")
 
 
 class World:

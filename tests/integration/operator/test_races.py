@@ -18,29 +18,10 @@ from kubewright.api import LoopClock, Resource
 from kubewright.client import HttpRequest
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import apps_v1, core_v1
-from kubewright.telemetry import Log
 from kubewright.testing import install, run_in_virtual_time
+from tests.complaints import Complaints
 
 DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/databases.apps.example.com"
-
-
-class Complaints:
-    """A log of what should not be logged in a cluster where everything can be done."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def bind(self, **_values: object) -> Log:
-        return self
-
-    def debug(self, event: str, **values: object) -> None: ...
-
-    info = debug
-
-    def warning(self, event: str, **values: object) -> None:
-        self.lines.append(f"{event} {values}")
-
-    error = exception = warning
 
 
 class World:
