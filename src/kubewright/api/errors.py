@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from kubewright.api.meta import Status, StatusCause
@@ -31,8 +32,16 @@ __all__ = [
 ]
 
 
+_PATCHED = re.compile(r' "" is invalid: patch: Invalid value: "(?:[^"\\]|\\.)*": ', re.DOTALL)
+
+
+def _said(status: Status) -> str | None:
+    """The server's message without the object that it repeats where a patch makes nonsense of it: it may be a Secret."""
+    return status.message and _PATCHED.sub("the patch makes an invalid object: ", status.message, count=1)
+
+
 class ApiError(Exception):
-    """The API server refused a request; `status` is its answer.
+    """The API server refused a request; `status` is its answer, whole.
 
     See "Error response" in
     https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md
@@ -42,7 +51,7 @@ class ApiError(Exception):
     code: ClassVar[int] = 500
 
     def __init__(self, status: Status) -> None:
-        super().__init__(status.message or status.reason or f"HTTP {status.code}")
+        super().__init__(_said(status) or status.reason or f"HTTP {status.code}")
         self.status = status
 
     @property

@@ -5,16 +5,16 @@ See "Types of patch" in https://kubernetes.io/docs/reference/using-api/api-conce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from kubewright.devcluster.bodies import load_json
 from kubewright.devcluster.incoming import object_of_patch, placed
-from kubewright.devcluster.objects import Object, metadata_of, with_metadata
+from kubewright.devcluster.objects import Object, metadata_of, name_of, namespace_of, with_metadata
 from kubewright.devcluster.patch_refusals import as_converted, encoded_order, shown
 from kubewright.devcluster.registry import Registry, Write, written_fields
-from kubewright.devcluster.statuses import StatusError, bad_request, conflict, not_found
+from kubewright.devcluster.statuses import StatusError, bad_request, conflict, not_found, status_body
 from kubewright.devcluster.yaml_bodies import load_yaml
 from kubewright.patch import apply as server_side_apply
 from kubewright.patch import json_patch, merge_patch, strategic
@@ -152,7 +152,8 @@ def apply(
             raise refused(error) from error
         except server_side_apply.ApplyConflict as error:
             raise StatusError.of(error.status) from error
-        known, found = object_of_patch(resource, result, options.field_validation)
+        refusal = None if resource.custom else _unconverted(applied)
+        known, found = object_of_patch(resource, result, options.field_validation, refusal)
         warnings.extend(found)
         return placed(known, namespace=namespace, name=name)
 
@@ -163,6 +164,18 @@ def apply(
     _refuse_uid(resource, applied, name)
     created = registry.create(resource, namespace, with_metadata(merged(None), resourceVersion=None), write)
     return created, True, warnings
+
+
+def _unconverted(applied: Object) -> Callable[[str], NoReturn]:
+    """Refuses what a built-in kind's schema lets through and its struct can't hold, as API servers do: as their own fault."""
+    kind = server_side_apply.described_kind(applied)
+
+    def refuse(why: str) -> NoReturn:
+        what = f"failed to convert new object ({namespace_of(applied)}/{name_of(applied)}; {kind}) to proper version"
+        why = f"unable to convert unstructured object to {kind}: error decoding from json: {why}"
+        raise StatusError(status_body(500, "", f"{what}: {why}"))
+
+    return refuse
 
 
 def _applied(

@@ -118,6 +118,16 @@ async def misfits(w: World) -> None:
     w.transcript.add("ConfigMap", status=answer.status, lines=sorted(answer["message"].split("\n")))
 
 
+@case("apply", given="nothing, then an object", body="what fits the schema and not a built-in kind's struct")
+async def unconvertible(w: World) -> None:
+    secrets = "/api/v1/namespaces/{ns}/secrets/a"
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
+    await w.apply(secrets, {**secret, "data": {"a": "no base64!"}}, label="new")
+    await w.apply(secrets, {**secret, "data": {"a": "YQ=="}}, label="good")
+    placed = {**secret, "metadata": {"name": "a", "namespace": w.namespace}}
+    await w.apply(secrets, {**placed, "data": {"a": "no base64!"}}, label="present")
+
+
 @case("apply", given="nothing, then an object", body="null, where a field may and may not be that")
 async def nulls(w: World) -> None:
     specs: tuple[dict[str, Any], ...] = (
