@@ -50,13 +50,13 @@ class BlockingContext(Generic[S_co]):
         """What a coroutine returns; the event loop runs it: ``ctx.wait(ctx.client.get(Node, name))``."""
         if not isinstance(coroutine, Coroutine):
             raise TypeError(f"wait({shown(coroutine)}): give a coroutine, such as ctx.client.get(Node, name)")
-        return self._talk.ask(coroutine)
+        return self._talk.ask(coroutine, theirs=True)
 
     def _on_loop(self, function: Callable[[], T]) -> T:
         async def call() -> T:
             return function()
 
-        return self.wait(call())
+        return self._talk.ask(call())
 
     @property
     def request(self) -> Request:
@@ -105,11 +105,11 @@ class BlockingContext(Generic[S_co]):
 
     def apply(self, obj: R) -> R:
         """See `Context.apply`."""
-        return self.wait(self._ctx.apply(obj))
+        return self._talk.ask(self._ctx.apply(obj))
 
     def apply_all(self, *objects: *Ts) -> tuple[*Ts]:
         """See `Context.apply_all`."""
-        return self.wait(self._ctx.apply_all(*objects))
+        return self._talk.ask(self._ctx.apply_all(*objects))
 
     @contextmanager
     def owned(self) -> Iterator[None]:
@@ -122,29 +122,29 @@ class BlockingContext(Generic[S_co]):
         async def leave(error: BaseException | None) -> None:
             await block.__aexit__(type(error) if error else None, error, error.__traceback__ if error else None)
 
-        self.wait(enter())
+        self._talk.ask(enter())
         try:
             yield
         except BaseException as error:
-            self.wait(leave(error))
+            self._talk.ask(leave(error))
             raise
-        self.wait(leave(None))
+        self._talk.ask(leave(None))
 
     def ensure(self, obj: R) -> R:
         """See `Context.ensure`."""
-        return self.wait(self._ctx.ensure(obj))
+        return self._talk.ask(self._ctx.ensure(obj))
 
     def create(self, obj: R) -> R:
         """See `Context.create`."""
-        return self.wait(self._ctx.create(obj))
+        return self._talk.ask(self._ctx.create(obj))
 
     def edit(self, obj: R, change: Callable[[R], None], *, subresource: Literal["status"] | None = None) -> R:
         """See `Context.edit`. ``change`` is called by the event loop, and must not block."""
-        return self.wait(self._ctx.edit(obj, change, subresource=subresource))
+        return self._talk.ask(self._ctx.edit(obj, change, subresource=subresource))
 
     def adopt(self, obj: R) -> R:
         """See `Context.adopt`."""
-        return self.wait(self._ctx.adopt(obj))
+        return self._talk.ask(self._ctx.adopt(obj))
 
     def event(
         self,
@@ -157,7 +157,7 @@ class BlockingContext(Generic[S_co]):
         related: Resource | None = None,
     ) -> None:
         """See `Context.event`."""
-        self.wait(
+        self._talk.ask(
             self._ctx.event(type, reason, message, action=action, regarding=regarding, related=related),
         )
 
@@ -175,7 +175,7 @@ class BlockingContext(Generic[S_co]):
 
     def get_live(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """See `LiveReads.get`."""
-        return self.wait(self._ctx.live.get(kind, name, namespace=namespace))
+        return self._talk.ask(self._ctx.live.get(kind, name, namespace=namespace))
 
     def list_live(
         self,
@@ -186,7 +186,7 @@ class BlockingContext(Generic[S_co]):
         fields: Fields | None = None,
     ) -> builtins.list[R]:
         """See `LiveReads.list`."""
-        return self.wait(self._ctx.live.list(kind, namespace=namespace, labels=labels, fields=fields))
+        return self._talk.ask(self._ctx.live.list(kind, namespace=namespace, labels=labels, fields=fields))
 
     def get(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """See `Context.get`."""
@@ -194,7 +194,7 @@ class BlockingContext(Generic[S_co]):
 
     def read(self, kind: type[R], name: str, *, namespace: str | None = None) -> R | None:
         """See `Context.read`."""
-        return self.wait(self._ctx.read(kind, name, namespace=namespace))
+        return self._talk.ask(self._ctx.read(kind, name, namespace=namespace))
 
     def list(
         self,
@@ -209,7 +209,7 @@ class BlockingContext(Generic[S_co]):
 
     def delete(self, obj: Resource) -> None:
         """See `Context.delete`."""
-        self.wait(self._ctx.delete(obj))
+        self._talk.ask(self._ctx.delete(obj))
 
 
 class _LoopsClock:

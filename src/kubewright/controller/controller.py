@@ -14,7 +14,7 @@ from kubewright.client import Client, TransportError
 from kubewright.controller.blocking import in_threads
 from kubewright.controller.children import may_be_deleted
 from kubewright.controller.environment import RunEnvironment
-from kubewright.controller.failures import from_the_users_code, place
+from kubewright.controller.failures import as_failure, from_the_users_code, place
 from kubewright.controller.instruments import ControllerInstruments
 from kubewright.controller.key_run import KeyRun
 from kubewright.controller.outcome import Result, TerminalError
@@ -80,6 +80,7 @@ class Controller(Generic[R]):
             clock=clock,
             applied=applied,
             instruments=self._instruments,
+            ends_us=self._is_ended_by,
         )
         self._waking = Waking(
             spec, env, cache=cache, queue=self.queue, applied=applied, clock=clock, rng=rng, log=self._log
@@ -210,7 +211,7 @@ class Controller(Generic[R]):
 
     def _is_ended_by(self, error: BaseException) -> bool:
         """Whether the worker is; nobody cancels it before the queue is closed, whatever its task says of that."""
-        return ends_us(error) and (self.queue.closed or not isinstance(error, asyncio.CancelledError))
+        return ends_us(error, could_be=lambda: self.queue.closed)
 
     def _log_of(self, request: Request, entry: Entry | None, reconcile_id: str) -> Log:
         """``uid`` and ``generation`` are None where there is no object."""
@@ -274,7 +275,8 @@ class Controller(Generic[R]):
         if not isinstance(error, Exception):
             self._instruments.panics.inc()
         error.__traceback__ = from_the_users_code(error)
-        log.exception("reconcile failed", error=described(error))
+        told = as_failure(error) if isinstance(error, asyncio.CancelledError) else error  # which says nothing itself
+        log.exception("reconcile failed", error=described(told))
 
 
 def _seconds(delay: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from platform import node
 from typing import Any, TypeVar, cast
 
@@ -66,11 +66,12 @@ class RunEnvironment:
         clock: Clock,
         applied: AppliedIntents,
         instruments: ControllerInstruments,
+        ends_us: Callable[[BaseException], bool],
         optional: Iterable[type[Resource]] = (),
         may_be_deleted: Iterable[type[Resource]] = (),
     ) -> None:
         """``kinds``, and how much is cached of each. ``optional`` are those of them that may not be installed;
-        ``may_be_deleted`` as in `Children`.
+        ``may_be_deleted`` as in `Children`. ``ends_us``: whether an error is to end the worker, and not just its run.
         """
         self.name = name
         self.client = client
@@ -85,6 +86,7 @@ class RunEnvironment:
         self.repetition = Repetition(clock)
         self.releases = Releases()
         self.running = RunningTasks(name)
+        self.ends_us = ends_us
         self.instruments = instruments
         self.events = EventRecorder(client, controller=applied.manager, instance=node(), clock=clock)
         dispensable = set(optional)

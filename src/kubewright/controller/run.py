@@ -19,7 +19,6 @@ from kubewright.api import (
     decode_what_fits,
     resource_info,
 )
-from kubewright.api.cancellation import ends_us
 from kubewright.cache import Entry
 from kubewright.client import TransportError
 from kubewright.controller.children import is_current
@@ -172,7 +171,7 @@ class Run(Generic[R]):
                 await self._write_status(obj, ctx, before=before, raw=entry.raw)
                 raise
             except BaseException as error:
-                if ends_us(error):
+                if self._env.ends_us(error):
                     raise
                 failure = as_failure(error)
                 await self._tell_that_a_clean_up_failed(finalizer, obj, ctx, failure, before=before, raw=entry.raw)
@@ -235,7 +234,7 @@ class Run(Generic[R]):
             await self._write_status(obj, ctx, before=before, raw=raw)
             return Result(requeue_after=again.after)
         except BaseException as error:
-            if ends_us(error):
+            if self._env.ends_us(error):
                 raise
             if steps is not None:
                 steps.failed(error)
@@ -280,7 +279,7 @@ class Run(Generic[R]):
             try:
                 self._error_status(obj, error, self._conditions(obj))
             except BaseException as mistake:
-                if ends_us(mistake):
+                if self._env.ends_us(mistake):
                     raise
                 ctx.log.exception("error_status failed itself", error=described(mistake))
         try:

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from kubewright.api.cancellation import ends_us
+from kubewright.api.cancellation import called_apart, ends_us
 
 __all__ = ["Conversation", "RunEnded", "Threads"]
 
@@ -39,6 +39,8 @@ class _Asked(Struct, frozen=True):
     """What the thread waits for."""
 
     coroutine: Coroutine[Any, Any, Any]
+    theirs: bool
+    """Whether it may be the operator's own code."""
 
 
 class _Returned(Struct, frozen=True):
@@ -110,15 +112,15 @@ class Conversation(Executor):
             self.returned = True
             self._segment.set_result(_Returned(result))
 
-    def ask(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Waits for what ``coroutine`` returns or raises; it runs on the loop."""
+    def ask(self, coroutine: Coroutine[Any, Any, T], *, theirs: bool = False) -> T:
+        """Waits for what ``coroutine`` returns or raises; it runs on the loop. ``theirs``: it may be the operator's code."""
         if threading.get_ident() != self._thread:
             coroutine.close()
             raise RuntimeError("a BlockingContext serves only the thread that it was given to")
         if self._ended:
             coroutine.close()
             raise RunEnded(_WHY)
-        self._segment.set_result(_Asked(coroutine))
+        self._segment.set_result(_Asked(coroutine, theirs))
         answer = self._next_turn()
         if answer.error is not None:
             raise answer.error
@@ -159,7 +161,7 @@ class Threads:
                     result: T = step.result
                     return result
                 job = None
-                job = self._going_on(talk, await _answered(step.coroutine))
+                job = self._going_on(talk, await _answered(step))
             raise AssertionError("a thread that was answered goes on")
         except asyncio.CancelledError:
             talk.end()
@@ -211,13 +213,16 @@ class Threads:
         self._idle.clear()
 
 
-async def _answered(coroutine: Coroutine[Any, Any, object]) -> _Answer:
+async def _answered(asked: _Asked) -> _Answer:
+    coroutine = asked.coroutine
     try:
-        return _Answer(value=await coroutine)
+        return _Answer(value=await (called_apart(lambda: coroutine) if asked.theirs else coroutine))
     except BaseException as error:
         if ends_us(error):
             raise
         return _Answer(error=error)
+    finally:
+        coroutine.close()  # one that was cancelled before it began
 
 
 def _work(jobs: SimpleQueue[_Job | None]) -> None:

@@ -120,7 +120,10 @@ class Lifecycle:
     def _check(self, task: asyncio.Task[None]) -> None:
         """Raises where it ended and should not have."""
         self._dead = task
-        task.result()
+        try:
+            task.result()
+        except asyncio.CancelledError as error:  # by its own doing, as nothing is being stopped yet
+            raise as_failure(error) from error
         if task not in self._may_end:
             raise RuntimeError(f"{task.get_name()} ended, which it should not")
 

@@ -6,7 +6,7 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -168,6 +168,28 @@ def test_a_part_that_just_ends_is_named_unless_it_may() -> None:
         with pytest.raises(RuntimeError, match="caches ended"):
             await trial.lifecycle.until(asyncio.Event().wait())
         await trial.lifecycle.close()
+
+    run_in_virtual_time(main)
+
+
+def test_a_part_that_is_cancelled_from_within_after_one_of_its_tasks_failed_did_not_start() -> None:
+    async def fails() -> None:
+        raise ValueError("no")
+
+    @asynccontextmanager
+    async def part() -> AsyncIterator[None]:
+        with suppress(ExceptionGroup):
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(fails())
+        other = asyncio.create_task(asyncio.sleep(3600))
+        other.cancel()
+        await other
+        yield
+
+    async def main() -> None:
+        trial = Trial()
+        with pytest.raises(StartFailed, match="lifespan did not start: it was cancelled from within"):
+            await trial.lifecycle.enter("lifespan", part(), unless=[trial.never])
 
     run_in_virtual_time(main)
 

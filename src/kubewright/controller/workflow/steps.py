@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 
 from kubewright.api import Resource, describe, resource_info
 from kubewright.api.callables import is_async, takes
+from kubewright.api.cancellation import called_apart
 from kubewright.api.names import check_dns_label
 from kubewright.controller.context import Context
 from kubewright.controller.writes import IntentKey
@@ -140,7 +142,7 @@ class _Function(Struct, frozen=True):
 
     async def __call__(self, obj: Resource, ctx: Context[Any]) -> object:
         if self.asynchronous:
-            return await cast("Awaitable[object]", self.function(obj, ctx))
+            return await called_apart(partial(cast("Callable[..., Awaitable[object]]", self.function), obj, ctx))
         return self.function(obj)
 
 
