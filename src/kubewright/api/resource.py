@@ -142,11 +142,14 @@ def resource(
 
     The kind is the class name unless given; the plural follows English rules unless given. A class with a ``status``
     field has the status subresource. Raises ValueError where a name would be refused by the API server, and TypeError
-    for a decorator without its arguments.
+    for a decorator without its arguments, and for one name where there may be several.
     """
     if not isinstance(api_version, str):
         what = getattr(api_version, "__name__", repr(api_version))
         raise TypeError(f'@resource of {what} lacks its arguments: write @resource("group.example.com/v1")')
+    for argument, names in (("short_names", short_names), ("categories", categories)):
+        if isinstance(names, str):
+            raise TypeError(f'{argument} is {names!r}: give a list, such as ["{names}"]')
     group, _, version = api_version.rpartition("/")
 
     def declare(cls: type[R]) -> type[R]:

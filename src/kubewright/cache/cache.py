@@ -56,7 +56,7 @@ class Cache:
         client: Client,
         *,
         cluster: str | None = None,
-        namespaces: Iterable[str] | None = None,
+        namespaces: str | Iterable[str] | None = None,
         clock: Clock | None = None,
         rng: random.Random | None = None,
         log: Log | None = None,
@@ -67,7 +67,8 @@ class Cache:
         """
         self.cluster = cluster
         self._client = client
-        self._namespaces = None if namespaces is None else set(namespaces)
+        names = (namespaces,) if isinstance(namespaces, str) else namespaces
+        self._namespaces = None if names is None else set(names)
         self._clock = clock or client.clock
         self._rng = rng or random.Random()
         self._log = log or client.rest.log

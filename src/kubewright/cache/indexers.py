@@ -15,8 +15,8 @@ from kubewright.cache.shared_informer import SharedInformer
 __all__ = ["Indexer", "Indexers"]
 
 R = TypeVar("R", bound=Resource)
-Indexer: TypeAlias = Callable[[R], Iterable[str]] | IndexBy
-"""Gives an object's values: one, several or none. A function must depend on nothing but the object."""
+Indexer: TypeAlias = Callable[[R], str | Iterable[str] | None] | IndexBy
+"""Gives an object's values: one (text), several or none. A function must depend on nothing but the object."""
 
 _NAMESPACE = IndexBy.path(".metadata.namespace")
 
@@ -75,9 +75,11 @@ class Indexers(Generic[R]):
     def _plural(self) -> str:
         return self._shared.info.qualified_plural
 
-    def _computed(self, name: str, indexer: Callable[[R], Iterable[str]], entry: Entry) -> Iterable[str]:
+    def _computed(
+        self, name: str, indexer: Callable[[R], str | Iterable[str] | None], entry: Entry
+    ) -> Iterable[str]:
         try:
-            return tuple(indexer(decode(entry.raw, self._kind)))
+            return _values(indexer(decode(entry.raw, self._kind)))
         except DecodeError:
             return ()  # whoever reads the object will hear of it
         except BaseException as error:  # an index that trips over one object must not hide all others
@@ -85,3 +87,14 @@ class Indexers(Generic[R]):
                 raise
             self._shared.log.exception("an index failed", index=name, name=entry.name)
             return ()
+
+
+def _values(found: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Raises TypeError for what nobody could look up."""
+    if found is None:
+        return ()
+    values = (found,) if isinstance(found, str) else tuple(found)
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"the values of an index are text, not {value!r:.60}: give str(…)")
+    return values

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -151,6 +151,13 @@ def test_a_decorator_without_its_arguments_says_so() -> None:
         @resource  # type: ignore[arg-type]  # what is tested
         class Bare(Resource):
             pass
+
+
+@pytest.mark.parametrize("argument", ["short_names", "categories"])
+def test_one_name_where_there_may_be_several_is_no_list_of_letters(argument: str) -> None:
+    names: dict[str, Any] = {argument: "db"}
+    with pytest.raises(TypeError, match=rf"{argument} is 'db': give a list, such as \[\"db\"\]"):
+        resource("example.com/v1", **names)
 
 
 def test_the_decorator_derives_names() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -220,6 +220,38 @@ def test_a_failing_index_is_logged_and_the_object_held(run: RunVirtually, world:
         async with world.running():
             assert [obj.name for obj in informer.list()] == ["one", "zero"]
             assert [obj.name for obj in informer.list(index=("inverse", "1"))] == ["one"]
+            assert world.messages("error") == ["an index failed"]
+
+    run(main())
+
+
+def test_an_index_may_give_one_value_several_or_none(run: RunVirtually, world: World, widget: type[Widget]) -> None:
+    """One that was given as text was taken for its letters."""
+
+    def values(obj: Widget) -> str | list[str] | None:
+        return {0: None, 1: "first", 2: ["even", "even", "small"], 3: ""}[obj.spec.size]
+
+    async def main() -> None:
+        informer = world.cache.informer(widget, indexes={"kind": values})
+        for size in range(4):
+            world.server.put(f"w{size}", size=size)
+        async with world.running():
+            found = {
+                value: [obj.name for obj in informer.list(index=("kind", value))]
+                for value in ("first", "f", "even", "small", "")
+            }
+            assert found == {"first": ["w1"], "f": [], "even": ["w2"], "small": ["w2"], "": ["w3"]}
+            assert world.messages("error") == []
+
+    run(main())
+
+
+def test_an_index_of_what_is_no_text_is_said_to_be(run: RunVirtually, world: World, widget: type[Widget]) -> None:
+    async def main() -> None:
+        by_size: Any = lambda obj: [obj.spec.size]  # noqa: E731 - as somebody without a type checker has it
+        world.cache.informer(widget, indexes={"size": by_size})
+        world.server.put("a", size=3)
+        async with world.running():
             assert world.messages("error") == ["an index failed"]
 
     run(main())

@@ -216,6 +216,10 @@ def test_what_is_written_while_a_namespace_comes_back_is_told_of_last(
     run(main())
 
 
+def test_a_cache_of_one_namespace_may_name_it_as_informers_do(world: World, widget: type[Widget]) -> None:
+    assert world.new_cache(namespaces="n1").informer(widget).namespaces == ("n1",)
+
+
 def test_a_cache_of_all_namespaces_has_none_to_add(world: World, widget: type[Widget]) -> None:
     with pytest.raises(ValueError, match="this cache watches all namespaces"):
         world.cache.add_namespace("n1")
