@@ -75,9 +75,7 @@ class Indexers(Generic[R]):
     def _plural(self) -> str:
         return self._shared.info.qualified_plural
 
-    def _computed(
-        self, name: str, indexer: Callable[[R], str | Iterable[str] | None], entry: Entry
-    ) -> Iterable[str]:
+    def _computed(self, name: str, indexer: Callable[[R], str | Iterable[str] | None], entry: Entry) -> Iterable[str]:
         try:
             return _values(indexer(decode(entry.raw, self._kind)))
         except DecodeError:
