@@ -16,7 +16,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from kubewright.api import ApiError, Forbidden, NotFound, ResourceInfo
+from kubewright.api import ApiError, DecodeError, Forbidden, NotFound, ResourceInfo
 from kubewright.cache import Cache, InformerState
 from kubewright.client import Client, TransportError
 from kubewright.client.discovery import UnknownKind
@@ -87,6 +87,7 @@ class StartChecks:
         self._rng = rng
         self._log = log
         self._look_again = asyncio.Event()
+        self._trouble = "the server was not asked yet"
         self.findings: Findings | None = None
         """None before the first look came to an end."""
 
@@ -100,7 +101,8 @@ class StartChecks:
             self._look_again.clear()
             try:
                 findings = await self.look()
-            except (ApiError, TransportError) as error:  # readiness tells of a server that is away
+            except (ApiError, TransportError, DecodeError) as error:  # readiness tells of a server that is away
+                self._trouble = f"the server could not be asked: {error}"
                 self._log.debug("permissions could not be asked for", error=str(error))
                 well = False
             else:
@@ -130,7 +132,7 @@ class StartChecks:
 
         def look() -> str | None:
             if self.findings is None:
-                return "the server was not asked yet"
+                return self._trouble
             return "; ".join(self.findings.reasons) or None
 
         return Check("access", look)
@@ -222,7 +224,7 @@ class StartChecks:
 
     async def _identity(self, missing: Missing) -> str | None:
         """Servers before 1.28 are not asked who we are, but tell when they refuse."""
-        with suppress(ApiError):
+        with suppress(ApiError, DecodeError):
             user = (await self._client.create(authentication_v1.SelfSubjectReview())).status.user_info
             return None if user is None else user.username
         info = missing.need.info

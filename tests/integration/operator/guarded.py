@@ -27,6 +27,8 @@ class GuardedTransport:
         """What is allowed only for the object of that name, as by a role's ``resourceNames``."""
         self.silent = False
         """Open watches say nothing any more, as when a firewall forgot them, and new ones are not reached."""
+        self.garbled = ""
+        """The end of a path for which somebody answers who is no API server."""
         self.reviews = 0
         self.together = 0
         """The most reviews that were asked for at the same time."""
@@ -39,6 +41,8 @@ class GuardedTransport:
         self._cut = asyncio.Event()
 
     async def request(self, request: HttpRequest) -> HttpResponse:
+        if self.garbled and request.path.endswith(self.garbled):
+            return HttpResponse(200, {"content-type": "text/html"}, b"<p>Back soon!")
         call = Call.of(request)
         if call.resource == _REVIEW:
             self.reviews += 1

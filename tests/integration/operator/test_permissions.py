@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from kubewright import Context, Operator
 from kubewright.kinds import core_v1
 from kubewright.testing import run_in_virtual_time
@@ -159,5 +161,27 @@ def test_a_write_that_is_forbidden_without_a_sign_is_noticed_in_time() -> None:
             await here.somebody.create(thing())
             await asyncio.sleep(40)
             assert "not allowed: patch of configmaps" in (here.ready() or ""), "sooner when a run fails"
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/selfsubjectaccessreviews", "the server could not be asked: not a SelfSubjectAccessReview: JSON is malformed"),
+        ("/apis/example.com/v1", "the server could not be asked: the server's description of its API does not fit"),
+        ("/selfsubjectreviews", "not allowed: patch of configmaps"),  # which is to be mended by a USER
+    ],
+)
+def test_an_answer_that_is_none_is_told_and_ends_nothing(path: str, told: str) -> None:
+    async def main() -> None:
+        async with world(things()) as here, running(here):
+            here.guard.forbidden = {("patch", "configmaps")}  # so that it asks who it is
+            here.guard.garbled = path
+            await asyncio.sleep(400)
+            assert f"[-]access failed: {told}" in (here.ready() or "")
+            here.guard.forbidden = set()
+            here.guard.garbled = ""
+            await here.until_ready(within=60)
 
     run_in_virtual_time(main)
