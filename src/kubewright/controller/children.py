@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from kubewright.api import Conflict, NotFound, Resource, resource_info
+from kubewright.api import JSON, Conflict, NotFound, Resource, resource_info
 from kubewright.cache import Entry
 from kubewright.client.requests import Propagation
 from kubewright.controller.spec import ControllerSpec
@@ -16,7 +17,7 @@ from kubewright.controller.writes import IntentKey
 if TYPE_CHECKING:
     from kubewright.controller.environment import RunEnvironment
 
-__all__ = ["Child", "Children", "is_current", "may_be_deleted"]
+__all__ = ["Child", "Children", "may_be_deleted"]
 
 R = TypeVar("R", bound=Resource)
 
@@ -39,17 +40,6 @@ def may_be_deleted(spec: ControllerSpec[Any]) -> list[type[Resource]]:
     return [kind for kind, info in infos if info.qualified_plural not in _PRECIOUS or info.gvk in named]
 
 
-def is_current(env: RunEnvironment, obj: Resource) -> bool:
-    """Whether what is reconciled still is what is wanted: nothing may be deleted in the name of an older state."""
-    now = env.informer(type(obj)).entry(obj.namespace, obj.name)
-    return (
-        now is not None
-        and now.uid == obj.metadata.uid
-        and now.generation == obj.metadata.generation
-        and not now.deleting
-    )
-
-
 class Child(Struct, frozen=True):
     """One object, as the cache has it."""
 
@@ -70,9 +60,11 @@ class Children:
     Only of kinds that may be deleted (`may_be_deleted`), and only while they are in step with the server.
     """
 
-    def __init__(self, env: RunEnvironment, owner: Resource) -> None:
+    def __init__(self, env: RunEnvironment, owner: Resource, entry: Entry | None) -> None:
+        """``entry``: the owner as it was when the run started."""
         self._env = env
         self._owner = owner
+        self._entry = entry
 
     def __iter__(self) -> Iterator[Child]:
         manager = self._env.applied.manager
@@ -91,7 +83,17 @@ class Children:
 
     @property
     def owner_is_current(self) -> bool:
-        return is_current(self._env, self._owner)
+        """Whether what is reconciled still is what is wanted: nothing may be deleted in the name of an older state."""
+        then = self._entry
+        now = None if then is None else self._env.informer(type(self._owner)).entry(then.namespace, then.name)
+        return (
+            then is not None
+            and now is not None
+            and now.is_same(then)
+            and now.generation == then.generation
+            and (now.generation is not None or _says_the_same(now, then))
+            and not now.deleting
+        )
 
     def is_there(self, child: Child) -> bool:
         """Whether it still is, be it only until its finalizers have gone."""
@@ -114,3 +116,13 @@ class Children:
         except (NotFound, Conflict):
             return False
         return True
+
+
+def _says_the_same(now: Entry, then: Entry) -> bool:
+    """What the generation tells of kinds that have one: whether all but metadata and status is as it was."""
+    return now.resource_version == then.resource_version or _what_it_says(now) == _what_it_says(then)
+
+
+def _what_it_says(entry: Entry) -> dict[str, JSON]:
+    content: dict[str, JSON] = msgspec.json.decode(entry.raw)
+    return {name: value for name, value in content.items() if name not in {"metadata", "status"}}

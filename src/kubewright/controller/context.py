@@ -99,7 +99,7 @@ class Context(Generic[S_co]):
     @property
     def children(self) -> Children:
         """What this controller has applied for the object, in this run or an earlier one."""
-        return Children(self._env, self._obj)
+        return Children(self._env, self._obj, self._start.entry)
 
     @property
     def state(self) -> S_co:

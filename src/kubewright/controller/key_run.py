@@ -8,7 +8,6 @@ import msgspec
 
 from kubewright.api import DecodeError, Resource, decode_what_fits
 from kubewright.cache import Entry
-from kubewright.controller.children import is_current
 from kubewright.controller.context import Context
 from kubewright.controller.environment import Start
 from kubewright.controller.outcome import Requeue, Result
@@ -35,7 +34,7 @@ class KeyRun(Run[R]):
             return Result(requeue_after=again.after)
         if start.steps is not None:
             start.steps.begin("cleanup")
-        if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
+        if ctx.complete and not ctx.unfinished:
             await prune(ctx)
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubewright.api import resource_info
+from kubewright.api import ApiError, resource_info
 from kubewright.controller.context import Context
 
 __all__ = ["prune"]
@@ -13,13 +13,25 @@ async def prune(ctx: Context) -> int:
 
     Assumes that the run returned normally and declared its set complete. A candidate's controller is the reconciled
     object by UID and its fields were applied by this controller; UID and resource version are preconditions. Nothing is
-    deleted of a kind that is not in step with the server.
+    deleted of a kind that is not in step with the server, nor once the object is not what it was when the run started.
+
+    Where the server refuses one, the others are deleted all the same, then its refusal is raised.
     """
-    deleted = 0
+    deleted, refusals = 0, list[ApiError]()
     for child in list(ctx.children):
         if child.entry.deleting or child.key in ctx.applied:
             continue
-        if await ctx.children.delete(child):
+        if not ctx.children.owner_is_current:
+            break  # the change brings another run
+        try:
+            gone = await ctx.children.delete(child)
+        except ApiError as refusal:
+            refusal.add_note(f"pruning {child}")
+            refusals.append(refusal)
+            continue
+        if gone:
             ctx.log.info("pruned", pruned_kind=resource_info(child.kind).kind, pruned=child.entry.name)
             deleted += 1
+    if refusals:
+        raise refusals[0]
     return deleted

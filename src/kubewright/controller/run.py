@@ -21,7 +21,6 @@ from kubewright.api import (
 )
 from kubewright.cache import Entry
 from kubewright.client import TransportError
-from kubewright.controller.children import is_current
 from kubewright.controller.context import Context
 from kubewright.controller.deadline import limited
 from kubewright.controller.environment import RunEnvironment, Start
@@ -229,27 +228,31 @@ class Run(Generic[R]):
         try:
             result = checked(await self._limited(self._spec.reconcile, obj, ctx))
         except Requeue as again:
-            if steps is not None:
-                steps.begin("status")
-            await self._write_status(obj, ctx, before=before, raw=raw)
-            return Result(requeue_after=again.after)
+            ctx.unfinished = True
+            result = Result(requeue_after=again.after)
         except BaseException as error:
             if self._env.ends_us(error):
                 raise
             if steps is not None:
                 steps.failed(error)
                 steps.begin("status")
-            await self._status_of_failed_run(obj, ctx, as_failure(error), before=before, raw=raw)
+            failure = as_failure(error)
+            await self._status_of_failed_run(obj, ctx, failure, before=before, raw=raw)
+            await self._tell_of_failure(obj, ctx, failure)
             raise
-        if steps is not None:
-            steps.begin("status")
-        after = self._status_left(obj)
-        if after != before:
-            await self._write_changed(obj, ctx, before=before, after=after, raw=raw)
-        if steps is not None:
-            steps.begin("cleanup")
-        if ctx.complete and not ctx.unfinished and is_current(self._env, obj):
-            await prune(ctx)
+        try:
+            if steps is not None:
+                steps.begin("status")
+            after = self._status_left(obj)
+            if after != before:
+                await self._write_changed(obj, ctx, before=before, after=after, raw=raw)
+            if steps is not None:
+                steps.begin("cleanup")
+            if ctx.complete and not ctx.unfinished:
+                await prune(ctx)
+        except Exception as error:
+            await self._tell_of_failure(obj, ctx, error)
+            raise
         return result
 
     async def _write_status(self, obj: R, ctx: Context, *, before: bytes, raw: bytes) -> None:
@@ -286,6 +289,8 @@ class Run(Generic[R]):
             await self._status.write(obj, before=before, after=self._status.snapshot(obj), raw=raw, failed=True)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed run was not written", error=str(refusal))
+
+    async def _tell_of_failure(self, obj: R, ctx: Context, error: Exception) -> None:
         if self._spec.failure_events and not isinstance(error, Conflict | TransportError):
             await self._env.events.record(
                 obj,

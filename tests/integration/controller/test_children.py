@@ -8,9 +8,11 @@ import pytest
 
 from kubewright import Backoff, Context, NotFound, ObjectMeta, Operator
 from kubewright.api import AlreadyOwned, OwnerReference
+from kubewright.client import MergePatch
 from kubewright.controller import Whole
+from kubewright.controller.predicates import selected
 from kubewright.kinds import core_v1
-from kubewright.testing import run_in_virtual_time
+from kubewright.testing import Delay, Match, OpenHarness, Refuse, run_in_virtual_time
 from tests.integration.controller.worlds import Widget, world
 
 
@@ -165,3 +167,94 @@ def test_one_object_twice_in_a_complete_set_is_refused_before_anything_is_applie
                 await here.client.get(core_v1.ConfigMap, "same", namespace="default")
 
     run_in_virtual_time(main)
+
+
+def service(name: str) -> core_v1.Service:
+    return core_v1.Service(
+        metadata=ObjectMeta(name=name), spec=core_v1.ServiceSpec(ports=[core_v1.ServicePort(port=80)])
+    )
+
+
+async def test_nothing_is_pruned_in_the_name_of_an_older_state_of_a_kind_without_a_generation(
+    harness: OpenHarness,
+) -> None:
+    operator, begun, go_on = Operator("plans"), asyncio.Event(), asyncio.Event()
+    go_on.set()
+
+    @operator.controller(core_v1.ConfigMap, owns=[core_v1.Service], when=selected("kind=plan"))
+    async def reconcile(plan: core_v1.ConfigMap, ctx: Context) -> None:
+        await ctx.apply_all(*map(service, (plan.data or {})["services"].split()))
+        begun.set()
+        await go_on.wait()
+
+    async def edit(services: str, label: str) -> None:
+        patch = MergePatch({"data": {"services": services}, "metadata": {"labels": {"edit": label}}})
+        await here.client.patch(core_v1.ConfigMap, "plan", patch, namespace=here.namespace)
+
+    plan = core_v1.ConfigMap(metadata=ObjectMeta(name="plan", labels={"kind": "plan"}), data={"services": "a b"})
+    here = await harness(operator, objects=[plan])
+    await here.settle()
+    first = await here.get(core_v1.Service, "b")
+    begun.clear()
+    go_on.clear()
+    await edit("a", "first")
+    await begun.wait()
+    await edit("a b", "second")
+    await asyncio.sleep(1)
+    go_on.set()
+    await here.settle()
+    assert (await here.get(core_v1.Service, "b")).uid == first.uid
+
+    begun.clear()
+    go_on.clear()
+    await edit("a", "third")
+    await begun.wait()
+    await edit("a", "fourth")  # which says nothing else
+    await asyncio.sleep(1)
+    go_on.set()
+    await asyncio.sleep(0.05)
+    await here.assert_absent((core_v1.Service, "b"))
+
+
+async def test_an_edit_amid_pruning_ends_it(harness: OpenHarness) -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget, owns=[core_v1.Service])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        await ctx.apply_all(*(service(f"s-{number}") for number in range(widget.spec.size)))
+
+    async def resize(size: int) -> None:
+        await here.client.patch(Widget, "w", MergePatch({"spec": {"size": size}}), namespace=here.namespace)
+
+    here = await harness(operator, objects=[Widget(metadata=ObjectMeta(name="w"))])
+    await resize(3)
+    await here.settle()
+    last = await here.get(core_v1.Service, "s-2")
+    here.faults.add(Delay(after=10), Match(verbs=("delete",), kind=core_v1.Service))
+    await resize(1)
+    await asyncio.sleep(1)
+    await here.assert_absent((core_v1.Service, "s-1"))
+    await resize(3)
+    await here.settle()
+    assert (await here.get(core_v1.Service, "s-2")).uid == last.uid
+    assert len(await here.list(core_v1.Service, labels="!provider")) == 3
+
+
+async def test_a_child_whose_deletion_is_refused_keeps_no_other_and_is_told_of(harness: OpenHarness) -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget, owns=[core_v1.Service])
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        await ctx.apply_all(*(map(service, "abc") if widget.spec.size == 1 else ()))
+
+    here = await harness(operator, objects=[Widget(metadata=ObjectMeta(name="w"))])
+    await here.settle()
+    refused = here.faults.add(Refuse(403), Match(verbs=("delete",), name="a"), times=None)
+    await here.client.patch(Widget, "w", MergePatch({"spec": {"size": 2}}), namespace=here.namespace)
+    await here.advance(seconds=30)
+    await here.assert_absent((core_v1.Service, "b"))
+    await here.assert_absent((core_v1.Service, "c"))
+    await here.assert_event((Widget, "w"), {"reason": "ReconcileFailed", "message": "refused by a test"})
+    refused.lift()
+    await here.settle()
+    await here.assert_absent((core_v1.Service, "a"))

@@ -145,6 +145,24 @@ def test_an_object_that_does_not_fit_its_class_gets_an_event_and_one_that_has_co
     run_in_virtual_time(main)
 
 
+def test_a_status_that_the_server_refuses_gets_an_event_since_it_can_say_nothing_itself() -> None:
+    operator = Operator("widgets")
+
+    @operator.controller(Widget)
+    async def reconcile(widget: Widget, ctx: Context) -> None:
+        widget.status.seen = "many"  # type: ignore[assignment]
+
+    async def main() -> None:
+        async with world(operator) as here:
+            await here.create()
+            await asyncio.sleep(5)
+            (event,) = await events(here)
+            assert (event.reason, event.type) == ("ReconcileFailed", "Warning")
+            assert "status.seen: Invalid value" in (event.note or "")
+
+    run_in_virtual_time(main)
+
+
 def test_how_failures_show_can_be_chosen_and_what_goes_wrong_there_hides_nothing() -> None:
     operator = Operator("widgets")
 
