@@ -14,6 +14,7 @@ from typing import Any, Self, TypeAlias
 from msgspec import Struct, field
 
 from kubewright.api import JSON, Model
+from kubewright.client.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC
 from kubewright.patch.json_patch import escape, unescape
 
 __all__ = ["JsonPatch", "MergePatch", "Patch", "Path", "StrategicMergePatch"]
@@ -34,7 +35,7 @@ class JsonPatch(Struct, frozen=True):
 
     @property
     def content_type(self) -> str:
-        return "application/json-patch+json"
+        return JSON_PATCH
 
     @property
     def body(self) -> Any:
@@ -102,7 +103,7 @@ class MergePatch(_DocumentPatch, frozen=True):
 
     @property
     def content_type(self) -> str:
-        return "application/merge-patch+json"
+        return MERGE_PATCH
 
 
 class StrategicMergePatch(_DocumentPatch, frozen=True):
@@ -110,7 +111,7 @@ class StrategicMergePatch(_DocumentPatch, frozen=True):
 
     @property
     def content_type(self) -> str:
-        return "application/strategic-merge-patch+json"
+        return STRATEGIC
 
     def merge_item(self, path: Path, item: Mapping[str, Any] | Model) -> StrategicMergePatch:
         """Merges ``item`` into the one of the list at ``path`` that has its key, or adds it."""

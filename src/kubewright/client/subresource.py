@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, Unpack, cast
 import msgspec
 
 from kubewright.api import DecodeError, Model, ResourceInfo, decode, encode
+from kubewright.client.media_types import APPLY
 from kubewright.client.patches import Patch
 from kubewright.client.requests import WriteOptions, write_query
 from kubewright.client.rest import RestClient
@@ -87,7 +88,7 @@ class Subresource(Generic[B]):
         It is the whole object with apiVersion, kind and name, and only the subresource's part filled in, or, for
         ``scale``, a Scale. Raises `Conflict` where another manager owns a field and ``force`` is not set.
         """
-        return await self._patched(_encoded(body), "application/apply-patch+yaml", force=force, options=options)
+        return await self._patched(_encoded(body), APPLY, force=force, options=options)
 
     async def _patched(self, body: bytes, content_type: str, *, force: bool | None, options: WriteOptions) -> B:
         query = write_query(self._manager, **options)

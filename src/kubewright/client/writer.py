@@ -19,6 +19,7 @@ from kubewright.api import (
     to_dict,
 )
 from kubewright.client.edits import edit_operations
+from kubewright.client.media_types import APPLY
 from kubewright.client.patches import JsonPatch, Patch
 from kubewright.client.reader import Reader
 from kubewright.client.requests import (
@@ -115,7 +116,7 @@ class Writer(Reader):
             info,
             name,
             msgspec.json.encode(body),
-            content_type="application/apply-patch+yaml",  # JSON is YAML; the other spelling is newer than some servers
+            content_type=APPLY,
             namespace=namespace,
             subresource=subresource,
             query=[*write_query(self.field_manager, **options), ("force", "true" if force else "false")],

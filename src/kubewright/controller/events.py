@@ -15,6 +15,7 @@ import msgspec
 
 from kubewright.api import AlreadyExists, ApiError, Clock, NotFound, Resource, describe, micro_time, resource_info
 from kubewright.client import Client, TransportError
+from kubewright.client.media_types import MERGE_PATCH
 from kubewright.telemetry import Log
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class EventRecorder:
             resource_info(events_v1.Event),
             name,
             msgspec.json.encode({"series": series}),
-            content_type="application/merge-patch+json",
+            content_type=MERGE_PATCH,
             namespace=namespace,
             query=(("fieldManager", self._controller),),
         )

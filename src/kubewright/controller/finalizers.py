@@ -12,6 +12,7 @@ import msgspec
 
 from kubewright.api import Conflict, NotFound, Resource, resource_info
 from kubewright.client import Client
+from kubewright.client.media_types import JSON_PATCH
 
 __all__ = ["add_finalizers", "remove_finalizer"]
 
@@ -72,7 +73,7 @@ async def _patch(
         resource_info(type(obj)),
         obj.name,
         msgspec.json.encode([guard, *operations]),
-        content_type="application/json-patch+json",
+        content_type=JSON_PATCH,
         namespace=obj.namespace,
         query=(("fieldManager", field_manager or client.field_manager),),
     )

@@ -27,6 +27,7 @@ from kubewright.api import (
     to_dict,
 )
 from kubewright.client import Client
+from kubewright.client.media_types import JSON_PATCH
 from kubewright.controller.replay import replayed
 from kubewright.crd import schema_of
 from kubewright.patch.json_patch import difference
@@ -174,7 +175,7 @@ class StatusWriter:
             self._info,
             obj.name,
             _encode([*head, *operations]),
-            content_type="application/json-patch+json",
+            content_type=JSON_PATCH,
             namespace=obj.namespace,
             subresource="status",
             query=self._query,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kubewright.client.media_types import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC
 from kubewright.devcluster.openapi_schemas import META, PATCH, reference
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["paths_of"]
 
 JSON_TYPES = ["application/json", "application/yaml"]
-PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"]
-STRATEGIC = "application/strategic-merge-patch+json"
+PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, APPLY]
 
 DRY_RUN = ("dryRun", "string", "All: do everything but keep nothing.")
 FIELD_MANAGER = ("fieldManager", "string", "Who is recorded in managedFields as the author of this change.")

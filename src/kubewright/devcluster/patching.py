@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kubewright.client.media_types import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC
 from kubewright.devcluster.bodies import load_json
 from kubewright.devcluster.incoming import object_of_patch, placed
 from kubewright.devcluster.objects import Object, metadata_of, name_of, namespace_of, with_metadata
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from kubewright.patch.shape import Shape
 
 __all__ = [
-    "APPLY",
-    "JSON_PATCH",
-    "MERGE_PATCH",
-    "STRATEGIC",
     "Patch",
     "applied_object",
     "apply",
@@ -39,11 +36,6 @@ __all__ = [
     "read_patch",
     "refused",
 ]
-
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC = "application/strategic-merge-patch+json"
-APPLY = "application/apply-patch+yaml"
 
 
 def patch_types(*, strategic: bool) -> tuple[str, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kubewright.client.media_types import APPLY
 from kubewright.devcluster.admission import forbidden
 from kubewright.devcluster.bodies import media_type, unsupported
 from kubewright.devcluster.incoming import load_object, object_of_body, object_of_patch, placed
 from kubewright.devcluster.objects import Object, name_of
 from kubewright.devcluster.options import WriteOptions, write_options
-from kubewright.devcluster.patching import APPLY, apply, patch_types, read_patch
+from kubewright.devcluster.patching import apply, patch_types, read_patch
 from kubewright.devcluster.registry import Write
 from kubewright.devcluster.statuses import StatusError, status_body
 from kubewright.devcluster.verbs.accounts import issue_token
