@@ -54,8 +54,12 @@ class LeaseView:
         return bool(self._written)
 
     def writing(self, renew_time: str, began: float) -> None:
-        """We are about to write it with this time, by which we know it again where no answer comes."""
-        self._written[renew_time] = began
+        """We are about to write it with this time, by which we know it again where no answer comes.
+
+        What was tried for longer than a Lease is good for is let go of: who is refused tries for ever.
+        """
+        recent = {time: before for time, before in self._written.items() if began - before < self._lease_duration}
+        self._written = {**recent, renew_time: began}
 
     def written(self, lease: coordination_v1.Lease, began: float, now: float) -> None:
         """It is as we wrote it, which settles all earlier attempts."""

@@ -71,6 +71,15 @@ def test_ours_is_what_we_wrote_whether_we_were_told_or_not(view: LeaseView) -> N
     assert view.seen(lease("me", "t1"), 4.0) is Standing.TAKEN
 
 
+def test_what_was_tried_long_ago_is_let_go_of(view: LeaseView) -> None:
+    for second in range(100):  # as of who may not write it
+        view.writing(f"t{second}", second)
+    assert view.wrote
+    assert view.seen(lease("me", "t99"), 99.0) is Standing.OURS
+    assert view.seen(lease("me", "t85"), 99.0) is Standing.OURS
+    assert view.seen(lease("me", "t84"), 99.0) is Standing.TAKEN
+
+
 @pytest.mark.parametrize("holder", ["other", ""])
 def test_a_deleted_lease_is_somebodys_for_a_while(view: LeaseView, holder: str) -> None:
     view.seen(lease(holder, duration=1), 0.0)
