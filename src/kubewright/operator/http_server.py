@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -57,7 +58,7 @@ async def serve(
         headers = {"Content-Type": answer.content_type, "X-Content-Type-Options": "nosniff"}
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
-    runner = web.ServerRunner(web.Server(handle, access_log=None), shutdown_timeout=0.5)
+    runner = web.ServerRunner(web.Server(handle, access_log=None, logger=_logger()), shutdown_timeout=0.5)
     await runner.setup()
     try:
         site = web.TCPSite(runner, address.host, address.port, reuse_address=True)
@@ -66,3 +67,16 @@ async def serve(
         yield
     finally:
         await runner.cleanup()
+
+
+def _logger() -> logging.Logger:
+    """aiohttp's, but for what is no HTTP: whoever reaches the port could fill our log with tracebacks of it."""
+    from aiohttp.http import HttpProcessingError  # noqa: PLC0415 - as above
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+    logger = logging.Logger("kubewright.http")  # of this server alone
+    logger.parent = logging.getLogger("aiohttp.server")
+    logger.addFilter(is_ours)
+    return logger

@@ -105,6 +105,29 @@ async def test_an_address_that_is_taken_is_named_and_nothing_is_left() -> None:
         assert not left & {"cache", "heartbeat", f"/healthz, /readyz at 127.0.0.1:{ports[0]}"}
 
 
+async def test_what_is_no_http_is_answered_and_not_logged_while_mistakes_of_ours_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ports: list[int] = []
+
+    def broken(_rest: str, _query: Any) -> HttpAnswer:
+        raise RuntimeError("a mistake of ours")
+
+    async def ask(path: str) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", ports[0])
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: us\r\nConnection: close\r\n\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    async with serve(Address("127.0.0.1", 0), {"healthz": broken}, bound=ports.append):
+        assert (await ask("/" + "a" * 9000)).startswith(b"HTTP/1.0 400 ")
+        assert (await ask("not a path")).startswith(b"HTTP/1.0 400 ")
+        assert caplog.records == []
+        assert (await ask("/healthz")).startswith(b"HTTP/1.1 500 ")
+        assert "a mistake of ours" in caplog.text
+
+
 def test_a_blocked_event_loop_is_told_afterwards() -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
