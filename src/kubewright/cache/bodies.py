@@ -115,5 +115,8 @@ class Bodies:
     def heard(self, change: Change) -> None:
         """What became of an object."""
         old, new = change.old, change.new
-        if old is not None:
-            self._recent.drop(self._info.api_version, old.uid, before=None if new is None else new.resource_version)
+        if old is None:
+            return
+        goes_on = new is not None and new.resource_version >= old.resource_version  # else it has another history
+        before = new.resource_version if new is not None and goes_on else None
+        self._recent.drop(self._info.api_version, old.uid, before=before)

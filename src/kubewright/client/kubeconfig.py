@@ -45,8 +45,9 @@ def load(
         return in_cluster(environ=env)
     home = Path(env.get("HOME") or Path.home()) / ".kube" / "config"
     if not home.exists():
+        pod = "this is no pod" if context is None else f"a pod has no context {context!r}"
         raise KubeconfigError(
-            f"no cluster configured: {home} does not exist, KUBECONFIG is not set, and this is no pod; "
+            f"no cluster configured: {home} does not exist, KUBECONFIG is not set, and {pod}; "
             "name a file, or set KUBECONFIG"
         )
     return load_kubeconfig([home], context=context)

@@ -10,6 +10,7 @@ import msgspec
 from kubewright.api import ObjectMeta
 from kubewright.cache import METADATA, Entry
 from kubewright.cache.bodies import RecentBodies
+from kubewright.client import TransportError
 
 if TYPE_CHECKING:
     from tests.unit.cache.conftest import RunVirtually, Widget, World
@@ -122,5 +123,37 @@ def test_informers_of_one_cache_share_what_they_keep(run: RunVirtually, world: W
             entry = some.entry("ns", "a")
             assert entry is not None
             assert await some.bodies.of(entry) is all_.bodies.in_memory(entry)
+
+    run(main())
+
+
+def test_after_a_restore_from_a_backup_an_object_is_read_once_again(
+    run: RunVirtually, world: World, widget: type[Widget]
+) -> None:
+    """Its versions are lower then; what was kept of a higher one kept them from being kept."""
+
+    async def main() -> None:
+        informer = world.cache.informer(widget, projection=METADATA)
+        server = world.server
+        old = server.put("a", size=1)
+
+        async def read() -> object:
+            entry = informer.entry("ns", "a")
+            assert entry is not None
+            whole = await informer.bodies.of(entry)
+            return None if whole is None else msgspec.json.decode(whole.raw)["spec"]["size"]
+
+        async with world.running():
+            server.put("a", size=2)
+            await asyncio.sleep(0.01)
+            assert await read() == 2
+            server.objects["ns", "a"], server.version = old, int(old["metadata"]["resourceVersion"])
+            server.log.clear()
+            server.end_watches(TransportError("connection reset", may_be_applied=False))
+            await asyncio.sleep(60)
+            assert await read() == 1
+            requests = len(server.requests)
+            assert await read() == 1
+            assert len(server.requests) == requests
 
     run(main())

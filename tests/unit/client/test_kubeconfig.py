@@ -178,6 +178,9 @@ def test_home_comes_last(tmp_path: Path) -> None:
     assert load(environ={"HOME": str(tmp_path)}).token == "home"
     with pytest.raises(KubeconfigError, match="no cluster configured: .*KUBECONFIG is not set"):
         load(environ={"HOME": str(tmp_path / "nobody")})
+    in_a_pod = {"HOME": str(tmp_path / "nobody"), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    with pytest.raises(KubeconfigError, match=r"not set, and a pod has no context 'x'; name a file"):
+        load(context="x", environ=in_a_pod)
 
 
 @pytest.mark.parametrize(
