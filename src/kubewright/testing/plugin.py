@@ -18,6 +18,7 @@ It needs pytest-asyncio 1.4 or newer; without it the fixtures are not there.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
@@ -131,6 +132,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.line(line)
 
 
+def _without_one(request: pytest.FixtureRequest) -> str:
+    """Why a test has no loop in virtual time, and what to do."""
+    if request.node.get_closest_marker("asyncio") is not None:
+        return (
+            "has another: pytest-asyncio is older than 1.4, or a conftest's pytest_asyncio_loop_factories answers for this "
+            "test; have that return None where a harness is used"
+        )
+    if inspect.iscoroutinefunction(request.function):
+        return "is none of pytest-asyncio's: write asyncio_mode = auto into pytest.ini, or mark it with pytest.mark.asyncio"
+    return "is no coroutine function: define it with `async def`"
+
+
 class OpenHarness(Protocol):
     """The fixture ``harness``: ``here = await harness(operator, objects=[…])``, as often as wanted. See `Harness.opened`."""
 
@@ -199,10 +212,7 @@ else:
         from kubewright.testing.virtual_time import VirtualTimeLoop  # noqa: PLC0415
 
         if _kubeconfig(request.config) is None and not isinstance(asyncio.get_running_loop(), VirtualTimeLoop):
-            pytest.fail(
-                "a harness needs a loop in virtual time, and this test has another: pytest-asyncio is older than 1.4, or a "
-                "conftest's pytest_asyncio_loop_factories answers for this test; have that return None where a harness is used"
-            )
+            pytest.fail(f"a harness needs a loop in virtual time, and this test {_without_one(request)}", pytrace=False)
         number, time = _seeding
         opened: list[Harness] = []
         async with AsyncExitStack() as stack:

@@ -151,6 +151,17 @@ def test_another_loop_than_one_in_virtual_time_is_an_error_that_says_why(project
     result.stdout.fnmatch_lines(["*a harness needs a loop in virtual time*pytest_asyncio_loop_factories answers*"])
 
 
+def test_a_harness_where_no_coroutine_runs_is_an_error_that_says_what_to_do(project: pytest.Pytester) -> None:
+    result = run(project, "def test_plain(harness): ...\n")
+    result.stdout.fnmatch_lines(["*a harness needs*this test is no coroutine function: define it with `async def`*"])
+    project.makeini("[pytest]\n")
+    result = run(project, WITH_HARNESS)
+    result.stdout.fnmatch_lines(
+        ["*a harness needs*is none of pytest-asyncio's: write asyncio_mode = auto into pytest.ini*"]
+    )
+    run(project, f"import pytest\npytestmark = pytest.mark.asyncio\n{WITH_HARNESS}").assert_outcomes(passed=1)
+
+
 def test_seeds_without_a_harness_are_refused(project: pytest.Pytester) -> None:
     result = run(project, "@pytest.mark.seeds(1)\nasync def test_nothing():\n    pass\n")
     assert result.ret != 0
