@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubewright.api import Clock
 from kubewright.client import Client, Transport
 from kubewright.controller import ControllerSpec
-from kubewright.operator import Manager, Operator
+from kubewright.operator import Manager, Operator, Settings
 from kubewright.telemetry import Log
 from kubewright.testing.transport import FaultyTransport, Traffic
 
@@ -102,7 +102,13 @@ class OperatorProcess:
         transport = FaultyTransport(self._transport(), self._traffic, process=number, crash=self.crash)
         client = Client(transport, field_manager=self._operator.name, clock=self._clock, rng=rng, log=self._log)
         manager = self.manager = Manager(
-            self._operator, client, clock=self._clock, rng=rng, log=self._log, namespaces=self._namespaces
+            self._operator,
+            client,
+            clock=self._clock,
+            rng=rng,
+            log=self._log,
+            settings=_out_of_reach(self._operator.settings),
+            namespaces=self._namespaces,
         )
         task = self._manager_task = asyncio.create_task(manager.run(), name=f"{self._operator.name} start {number}")
         try:
@@ -115,6 +121,11 @@ class OperatorProcess:
             await client.close()
         if not task.cancelled() and not self._crashed:
             task.result()
+
+
+def _out_of_reach(settings: Settings) -> Settings:
+    """Without what the operator would have of the machine: it has no sockets in virtual time, and no rival."""
+    return replace(settings, health_probe_bind_address="0", metrics_bind_address="0", leader_elect=False)
 
 
 class _WithoutWorkers:

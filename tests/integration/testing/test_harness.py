@@ -14,6 +14,7 @@ from kubewright import Client, Context, NotFound, ObjectMeta, Operator, Result
 from kubewright.controller import BlockingContext
 from kubewright.devcluster.cluster import DevCluster
 from kubewright.kinds import apps_v1, core_v1
+from kubewright.operator import Settings
 from kubewright.testing import ABSENT, ANYTHING, NotSettled, OpenHarness, containing, like
 from tests.integration.testing.samples import DATABASE, database
 
@@ -60,6 +61,20 @@ async def test_a_pass_sees_what_others_did_right_before_it(harness: OpenHarness)
     await here.client.scale(Database, "db", 4, namespace="default")
     await here.reconcile(DATABASE)
     await here.assert_object(STATEFULSET, {"spec": {"replicas": 4}})
+
+
+async def test_an_operator_that_serves_health_and_metrics_is_tested_without(harness: OpenHarness) -> None:
+    settings = Settings(health_probe_bind_address=":8081", metrics_bind_address=":8080", leader_elect=True)
+    serving = Operator("serving", settings=settings)
+
+    @serving.controller(Database)
+    async def reconcile(db: Database, ctx: Context) -> None:
+        db.status.ready_replicas = 1
+
+    here = await harness(serving, objects=[database()])
+    await here.settle()
+    await here.restart()
+    await here.assert_object(DATABASE, {"status": {"readyReplicas": 1}})
 
 
 async def test_the_error_of_a_pass_reaches_the_test(harness: OpenHarness) -> None:
