@@ -72,10 +72,10 @@ class Manager:
         target: str | None = None,
     ) -> None:
         """``settings``: default those of the operator. ``namespaces``: where it works; default what it declares.
-        ``election``: controllers run, and write, only while it is won; without one, at once. ``first_contact``: nothing
-        else is asked of the server before it is made; without one, a server that is away is waited for without end.
-        ``metrics``: where it counts what it does; default its own where they are served, else nowhere. ``spans``: asked,
-        when controllers start, for where runs are traced; default as OpenTelemetry was set up.
+        ``election``: controllers run, and write, only while it is won; without one, at once, whatever settings say.
+        ``first_contact``: nothing else is asked of the server before it is made; without one, a server that is away is
+        waited for without end. ``metrics``: where it counts what it does; default its own where they are served, else
+        nowhere. ``spans``: asked, when controllers start, for where runs are traced; default as OpenTelemetry was set up.
 
         With ``start_checks`` the server is asked whether it has and allows what the operator declares, and what it lacks
         is told with the remedy, in which ``target`` is the operator as the command line names it.
@@ -162,6 +162,11 @@ class Manager:
     async def run(self) -> None:
         """Works until `stop`, or until the lease is lost. Cancellation ends at once, runs in flight included."""
         self._log.info("starting", controllers=[controller.spec.name for controller in self.controllers])
+        if self.settings.leader_elect and self.election is None:
+            self._log.warning(
+                "no leader is elected, although leader_elect is set: every process works",
+                remedy="give the manager an election: LeaderElection of kubewright.operator.election",
+            )
         lifecycle = Lifecycle(stop_within=self.settings.stop_within, log=self._log)
         well = failed = False
         try:

@@ -10,6 +10,7 @@ from typing import Any
 from kubewright import Client, Context, Manager, Operator
 from kubewright.api import LoopClock
 from kubewright.kinds import core_v1
+from kubewright.operator import Settings
 from kubewright.operator.election import LeaderElection
 from kubewright.operator.health import answer
 from kubewright.testing import install, run_in_virtual_time
@@ -26,6 +27,18 @@ def test_it_is_ready_when_it_has_seen_everything_and_not_before() -> None:
                 here.manager.stop()
                 assert "[-]shutdown failed: the operator was asked to stop" in (here.ready() or "")
                 assert here.healthy()
+
+    run_in_virtual_time(main)
+
+
+def test_settings_alone_elect_nobody_and_that_is_said() -> None:
+    async def main() -> None:
+        async with world(things(settings=Settings(leader_elect=True))) as here, running(here):
+            await here.until_ready(within=5)
+            assert here.said("no leader is elected, although leader_elect is set: every process works")
+        async with world(things(settings=Settings(leader_elect=True)), lease=True) as here, running(here):
+            await here.until_ready(within=5)
+            assert not here.said("no leader is elected, although leader_elect is set: every process works")
 
     run_in_virtual_time(main)
 
