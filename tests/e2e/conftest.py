@@ -145,7 +145,10 @@ def install(cluster: Cluster | RealServer, folder: Path) -> Path:
     file = folder / "crd.yaml"
     shown = subprocess.run([*KUBEWRIGHT, "manifests", str(EXAMPLE)], check=True, capture_output=True, text=True)
     file.write_text(shown.stdout.split("---\n")[1])
-    Kubectl(newest(), cluster.kubeconfig, cluster.home).run("apply", "-f", str(file))
+    kubectl = Kubectl(newest(), cluster.kubeconfig, cluster.home)
+    kubectl.run("apply", "-f", str(file))
+    if isinstance(cluster, RealServer):  # which serves it, and says so in it, in its own time
+        kubectl.run("wait", "--for=condition=Established", "-f", str(file), "--timeout=50s")
     return file
 
 
