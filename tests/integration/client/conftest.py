@@ -140,6 +140,7 @@ async def connect() -> AsyncIterator[Callable[..., HttpsTransport]]:
         made.append(
             HttpsTransport(
                 config,
+                connect_timeout=60.0,  # a hundred handshakes at once take a busy machine long
                 request_timeout=request_timeout,
                 read_timeout=read_timeout,
                 clock=clock,
