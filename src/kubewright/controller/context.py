@@ -114,7 +114,10 @@ class Context(Generic[S_co]):
         """The object's ``status.conditions``, for reading and setting; written with the rest of the status."""
         status = getattr(self._obj, "status", None)
         if status is None or not hasattr(status, "conditions"):
-            raise TypeError(f"{type(self._obj).__name__} has no status.conditions to set")
+            raise TypeError(
+                f"{type(self._obj).__name__} has no status.conditions to set: its status needs a field "
+                'conditions: Annotated[list[Condition], ListMap("type")]'
+            )
         if status.conditions is None:
             status.conditions = []
         return Conditions(status.conditions, generation=self._obj.metadata.generation, clock=self._env.clock)

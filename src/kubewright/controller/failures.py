@@ -12,6 +12,7 @@ from kubewright.telemetry import described, said
 __all__ = ["as_failure", "from_the_users_code", "place", "users_frame"]
 
 _OURS = str(Path(__file__).parents[1])
+_RUNS = str(Path(__file__).parent)
 
 
 def as_failure(error: BaseException) -> Exception:
@@ -38,11 +39,15 @@ def from_the_users_code(error: BaseException) -> TracebackType | None:
 
 
 def users_frame(files: Sequence[str]) -> int | None:
-    """Which frame of a stack, outermost first and given by its files, is the first that a run of ours has called."""
-    ours = [index for index, file in enumerate(files) if file.startswith(_OURS)]
-    if not ours:
+    """Which frame of a stack, outermost first and given by its files, is the first that a run of ours has called.
+
+    The run's own first one where it has called nothing else; None where no run is under way. A command, which is ours
+    too, stands further out, with all that the event loop is made of in between.
+    """
+    run = next((index for index, file in enumerate(files) if file.startswith(_RUNS)), None)
+    if run is None:
         return None
-    return next((index for index in range(ours[0], len(files)) if not files[index].startswith(_OURS)), None)
+    return next((index for index in range(run, len(files)) if not files[index].startswith(_OURS)), run)
 
 
 def place(error: BaseException) -> str:
