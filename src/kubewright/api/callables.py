@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 
+from kubewright.api.annotations import signature_as_written
+
 __all__ = ["is_async", "takes"]
 
 
@@ -16,7 +18,7 @@ def is_async(function: Callable[..., object]) -> bool:
 def takes(function: Callable[..., object], count: int) -> bool:
     """Whether it can be called with ``count`` arguments. Functions of C's can't be asked, and are taken to be right."""
     try:
-        inspect.signature(function).bind(*[None] * count)
+        signature_as_written(function).bind(*[None] * count)
     except TypeError:
         return False
     except ValueError:

@@ -12,7 +12,6 @@ Errors
 from __future__ import annotations
 
 import copy
-import inspect
 import operator
 import types
 import typing
@@ -22,6 +21,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
+from kubewright.api.annotations import annotations_as_written
 from kubewright.api.meta import ListMeta, ObjectMeta
 from kubewright.api.model import Model
 from kubewright.api.resource import Resource, resource_info
@@ -60,7 +60,7 @@ def declared_types(model: type[Model]) -> dict[str, Any]:
 
 
 def _field_using(model: type[Model], name: str) -> str:
-    for attribute, annotation in inspect.get_annotations(model).items():
+    for attribute, annotation in annotations_as_written(model).items():
         if isinstance(annotation, str) and name in annotation:
             return f".{attribute}"
     return ""
