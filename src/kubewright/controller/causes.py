@@ -55,6 +55,10 @@ class Causes:
         causes = self._of.pop(request, None)
         return () if causes is None else tuple(causes)
 
+    def waiting(self, request: Request) -> tuple[Cause, ...]:
+        """The same, which stay."""
+        return tuple(self._of.get(request, ()))
+
 
 class OwnWrites:
     """The versions that a controller's writes brought, so that their events can be told from others'.
@@ -81,6 +85,9 @@ class OwnWrites:
             oldest, when = made.popleft()
             if self._made_at.get(oldest) == when:
                 del self._made_at[oldest]
+
+    def __contains__(self, resource_version: int) -> bool:
+        return resource_version in self._made_at
 
     def caused(self, causes: tuple[Cause, ...]) -> bool:
         """Whether there are causes, and all of them are own writes."""

@@ -32,6 +32,7 @@ from kubewright.controller.children import Children
 from kubewright.controller.environment import RunEnvironment, Start, Write
 from kubewright.controller.events import EventType
 from kubewright.controller.live import LiveReads
+from kubewright.controller.status import WrittenStatus
 from kubewright.controller.writes import Intent, IntentKey, intent_key, intent_of
 
 if TYPE_CHECKING:
@@ -201,12 +202,23 @@ class Context(Generic[S_co]):
         self._start.writes.append(Write(what, before, now.raw))
         self._env.own_writes.add(now.resource_version)
 
-    def note_status(self, before: bytes, after: bytes) -> None:
+    def _note_answer(self, obj: Resource, what: str, before: Entry | None) -> None:
+        """``obj`` is as the server answered a write, ``before`` as the cache had it; nothing where it was not written."""
+        now = self._env.informer(type(obj)).entry(obj.namespace, obj.name)
+        if now is None or str(now.resource_version) != obj.metadata.resource_version:
+            return
+        if before is None or before.resource_version != now.resource_version:
+            self._note(what, b"{}" if before is None else before.raw, now)
+
+    def note_status(self, written: WrittenStatus) -> None:
         """To be called after the status was written, so that storms can be told from others' doing."""
-        self._start.writes.append(Write("status", before, after))
-        entry = self._env.informer(type(self._obj)).entry(self._obj.namespace, self._obj.name)
-        if entry is not None:
-            self._env.own_writes.add(entry.resource_version)
+        self._start.writes.append(Write("status", written.before, written.after))
+        self._env.own_writes.add(written.version)
+
+    def knows(self, version: int) -> bool:
+        """Whether the object's version is that which the run began with, or one that the controller wrote."""
+        entry = self._start.entry
+        return (entry is not None and entry.resource_version == version) or version in self._env.own_writes
 
     async def apply_all(self, *objects: *Ts) -> tuple[*Ts]:
         """Applies the complete set of what should exist for the object, in order.
@@ -248,7 +260,7 @@ class Context(Generic[S_co]):
             return present
         self._own(obj)
         try:
-            return await self.client.create(obj, field_manager=self._env.applied.manager)
+            return await self._create(obj)
         except AlreadyExists:
             return await self.client.get(kind, obj.name, namespace=obj.namespace)
 
@@ -259,7 +271,13 @@ class Context(Generic[S_co]):
         self._place(obj)
         self._env.check_declared(type(obj))
         self._own(obj)
-        return await self.client.create(obj, field_manager=self._env.applied.manager)
+        return await self._create(obj)
+
+    async def _create(self, obj: R) -> R:
+        what = describe(obj)  # the same for all whose names are generated alike
+        made = await self.client.create(obj, field_manager=self._env.applied.manager)
+        self._note_answer(made, what, None)
+        return made
 
     async def edit(self, obj: R, change: Callable[[R], None], *, subresource: Literal["status"] | None = None) -> R:
         """Lets ``change`` edit ``obj`` as the server has it now, and sends the difference; see `Client.edit`.
@@ -267,7 +285,7 @@ class Context(Generic[S_co]):
         For fields of objects that somebody else owns; what this controller owns is applied. Raises `NotFound` also where
         another object has the name by now.
         """
-        self._env.check_declared(type(obj))
+        before = self._env.informer(type(obj)).entry(obj.namespace, obj.name)
         uid = obj.uid
 
         def guarded(live: R) -> None:
@@ -276,7 +294,7 @@ class Context(Generic[S_co]):
                 raise NotFound(Status(message=message, reason="NotFound", code=404))
             return change(live)
 
-        return await self.client.edit(
+        edited = await self.client.edit(
             type(obj),
             obj.name,
             guarded,
@@ -284,6 +302,8 @@ class Context(Generic[S_co]):
             subresource=subresource,
             field_manager=self._env.applied.manager,
         )
+        self._note_answer(edited, describe(edited), before)
+        return edited
 
     async def adopt(self, obj: R) -> R:
         """Takes ``obj``, which nobody controls, as the reconciled object's own; returns it as it is then.

@@ -241,7 +241,7 @@ class Controller(Generic[R]):
     def _succeeded(self, request: Request, result: Result | None) -> Ending:
         after = None if result is None else result.requeue_after
         if after == 0:
-            self.queue.retry(request)  # with back-off, or a reconciler that always wants more would run without a pause
+            self._retry(request)  # with back-off, or a reconciler that always wants more would run without a pause
             return "requeue"
         self.queue.forget(request)
         if result is None or after is None:
@@ -258,7 +258,7 @@ class Controller(Generic[R]):
             self.queue.forget(request)
             log.error("reconcile failed for good; it runs again when the object changes", error=said(error))
             return "error"
-        delay = self.queue.retry(request)
+        delay = self._retry(request)
         if isinstance(error, Conflict):
             self._instruments.conflicts.inc()
             log.debug("overtaken by another change", error=str(error), retry_in=_seconds(delay))
@@ -267,6 +267,13 @@ class Controller(Generic[R]):
         else:
             self._report(error, log.bind(attempt=self.queue.failures(request), retry_in=_seconds(delay)))
         return "error"
+
+    def _retry(self, request: Request) -> float:
+        """What the run wrote itself asks for no other one before its back-off has passed; returns that, in seconds."""
+        causes = self._env.causes.waiting(request)
+        if self._env.own_writes.caused(causes) and self.queue.take_back(request, len(causes)):
+            self._env.causes.take(request)
+        return self.queue.retry(request)
 
     def _report(self, error: BaseException, log: Log) -> None:
         if isinstance(error, ApiError):

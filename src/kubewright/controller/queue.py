@@ -74,6 +74,8 @@ class _Item(Struct, eq=False, gc=False):
     started: float = 0.0
     ticket: int = 0
     again: Priority | None = None
+    asked: int = 0
+    """How often it was asked for since its run began."""
     timer: asyncio.TimerHandle | None = None
 
 
@@ -122,8 +124,7 @@ class WorkQueue:
         elif item.timer is not None:
             self._cancel_timer(item)
         if item.running:
-            if item.again is None or priority < item.again:
-                item.again = priority
+            self._ask_again(item, priority)
         else:
             self._make_ready(item, priority)
 
@@ -160,6 +161,14 @@ class WorkQueue:
         self.add_after(request, delay, Priority.NORMAL if item is None else max(Priority.NORMAL, item.band))
         return delay
 
+    def take_back(self, request: Request, times: int) -> bool:
+        """Has a running request not run again at once, if it was asked for just so many ``times`` since its run began."""
+        item = self._items.get(request)
+        if item is None or item.again is None or item.asked != times:
+            return False
+        item.again = None
+        return True
+
     def forget(self, request: Request) -> None:
         """Resets the count of failures, after a run that went well or an edit that may have mended the cause."""
         if self._failures:
@@ -184,6 +193,7 @@ class WorkQueue:
         item = self._next()
         item.waiting = False
         item.running = True
+        item.asked = 0
         item.ticket += 1
         item.started = asyncio.get_running_loop().time()
         self._ready -= 1
@@ -293,10 +303,14 @@ class WorkQueue:
         item.timer = None
         self._delayed -= 1
         if item.running:
-            if item.again is None or priority < item.again:
-                item.again = priority
+            self._ask_again(item, priority)
         else:
             self._make_ready(item, priority)
+
+    def _ask_again(self, item: _Item, priority: Priority) -> None:
+        item.asked += 1
+        if item.again is None or priority < item.again:
+            item.again = priority
 
     def _cancel_timer(self, item: _Item) -> None:
         if item.timer is not None:

@@ -39,7 +39,7 @@ from kubewright.controller.pruning import prune
 from kubewright.controller.repetition import Storm, changed_fields
 from kubewright.controller.request import Request
 from kubewright.controller.spec import ControllerSpec, FinalizerSpec
-from kubewright.controller.status import StatusWriter, has_conditions
+from kubewright.controller.status import StatusWriter, WrittenStatus, has_conditions
 from kubewright.controller.steps import Steps
 from kubewright.telemetry import Log, described, shown
 from kubewright.telemetry.standard_logging import RUN_LOG
@@ -91,12 +91,11 @@ class Run(Generic[R]):
         start = Start(request, entry, log, reconcile_id, attempt, steps, env.causes.take(request))
         said_before = RUN_LOG.set(log)
         try:
-            result = await self._reconcile(start)
+            return await self._reconcile(start)
         finally:
             RUN_LOG.reset(said_before)
-        if start.writes:
-            self._look_for_repetition(start)
-        return result
+            if start.writes:
+                self._look_for_repetition(start)
 
     async def _reconcile(self, start: Start) -> Result | None:
         entry = start.entry
@@ -206,7 +205,7 @@ class Run(Generic[R]):
     ) -> None:
         self._env.instruments.finalizer_failed(finalizer.name)
         try:
-            await self._status.write(obj, before=before, after=self._status.snapshot(obj), raw=raw, failed=True)
+            await self._write_failed(obj, ctx, before=before, raw=raw)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed clean-up was not written", error=str(refusal))
         if isinstance(error, Conflict | TransportError):
@@ -217,7 +216,8 @@ class Run(Generic[R]):
             return
         condition = finalizer_failed(finalizer.name, error, generation=entry.generation, clock=self._env.clock)
         try:
-            await self._status.write_condition(obj, condition, raw=entry.raw, instead_of=is_error)
+            written = await self._status.write_condition(obj, condition, raw=entry.raw, instead_of=is_error)
+            self._note(written, ctx)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("the failed clean-up does not show in the status", error=str(refusal))
 
@@ -274,7 +274,7 @@ class Run(Generic[R]):
             error.add_note("writing the status")
             raise
         if written is not None:
-            ctx.note_status(written.before, written.after)
+            ctx.note_status(written)
 
     async def _status_of_failed_run(self, obj: R, ctx: Context, error: Exception, *, before: bytes, raw: bytes) -> None:
         """What the run learnt before it failed is worth keeping; the failure itself is the one to report."""
@@ -286,9 +286,18 @@ class Run(Generic[R]):
                     raise
                 ctx.log.exception("error_status failed itself", error=described(mistake))
         try:
-            await self._status.write(obj, before=before, after=self._status.snapshot(obj), raw=raw, failed=True)
+            await self._write_failed(obj, ctx, before=before, raw=raw)
         except (ApiError, TransportError) as refusal:
             ctx.log.warning("status of the failed run was not written", error=str(refusal))
+
+    async def _write_failed(self, obj: R, ctx: Context, *, before: bytes, raw: bytes) -> None:
+        after = self._status.snapshot(obj)
+        self._note(await self._status.write(obj, before=before, after=after, raw=raw, failed=True), ctx)
+
+    def _note(self, written: WrittenStatus | None, ctx: Context) -> None:
+        """Of a run that failed, which what it wrote does not wake; a status that others wrote to meanwhile does."""
+        if written is not None and ctx.knows(written.earlier):
+            ctx.note_status(written)
 
     async def _tell_of_failure(self, obj: R, ctx: Context, error: Exception) -> None:
         if self._spec.failure_events and not isinstance(error, Conflict | TransportError):

@@ -50,6 +50,10 @@ class WrittenStatus(NamedTuple):
 
     before: bytes
     after: bytes
+    earlier: int
+    """The resource version of the object that it was written to."""
+    version: int
+    """That which the write brought."""
 
 
 class _Version(msgspec.Struct, rename="camel", gc=False):
@@ -64,7 +68,12 @@ class _Live(msgspec.Struct, gc=False):
     status: Any = None
 
 
+class _Answer(msgspec.Struct, gc=False):
+    metadata: _Version
+
+
 _live = msgspec.json.Decoder(_Live)
+_answer = msgspec.json.Decoder(_Answer)
 
 
 class StatusWriter:
@@ -101,7 +110,7 @@ class StatusWriter:
     async def write(
         self, obj: Resource, *, before: bytes, after: bytes, raw: bytes, failed: bool = False
     ) -> WrittenStatus | None:
-        """Writes what differs between two snapshots; ``raw`` is the object as fetched. None when no request was sent.
+        """Writes what differs between two snapshots; ``raw`` is the object as fetched. None when nothing was.
 
         A run that ``failed`` has not observed its generation: the status' and ``Ready``'s ``observedGeneration`` stay.
         """
@@ -111,7 +120,8 @@ class StatusWriter:
         if failed:
             _hold_back(old, new)
             after = _encode(new)
-        return WrittenStatus(before, after) if await self._write(obj, old, new, raw) else None
+        versions = await self._write(obj, old, new, raw)
+        return None if versions is None else WrittenStatus(before, after, *versions)
 
     async def write_condition(
         self, obj: Resource, condition: Condition, *, raw: bytes, instead_of: Callable[[JSON, JSON], bool]
@@ -135,20 +145,20 @@ class StatusWriter:
         if present == wanted and len(others) == len(known) - 1:
             return None
         after = {**before, "conditions": [*others, wanted]}
-        sent = await self._write(obj, before, after, raw)
-        return WrittenStatus(_encode(before), _encode(after)) if sent else None
+        versions = await self._write(obj, before, after, raw)
+        return None if versions is None else WrittenStatus(_encode(before), _encode(after), *versions)
 
-    async def _write(self, obj: Resource, before: JSON, after: JSON, raw: bytes) -> bool:
-        """Whether there was anything to send."""
+    async def _write(self, obj: Resource, before: JSON, after: JSON, raw: bytes) -> tuple[int, int] | None:
+        """The object's version before and after, if something was written."""
         shape = status_shape(self._kind)
         live = _live.decode(raw)
         operations = difference(_status_of(live), before or {}, after, shape=shape, path=_PATH)
         if not operations:
-            return False
+            return None
         for attempt in range(1, self.TRIES + 1):
             try:
-                await self._send(obj, live, operations)
-                break
+                answer = await self._send(obj, live, operations)
+                return int(live.metadata.resource_version), int(_answer.decode(answer).metadata.resource_version)
             except NotFound:
                 break  # gone meanwhile: nobody is left to read it
             except Conflict:
@@ -164,14 +174,14 @@ class StatusWriter:
             operations = difference(known, known, replayed(known, before or {}, after, shape), shape=shape, path=_PATH)
             if not operations:
                 break  # somebody wrote the same
-        return True
+        return None
 
-    async def _send(self, obj: Resource, live: _Live, operations: list[dict[str, Any]]) -> None:
+    async def _send(self, obj: Resource, live: _Live, operations: list[dict[str, Any]]) -> bytes:
         version = live.metadata.resource_version
         head: list[dict[str, Any]] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}]
         if not isinstance(live.status, dict):
             head.append({"op": "add", "path": _PATH, "value": {}})
-        await self._client.rest.patch(
+        return await self._client.rest.patch(
             self._info,
             obj.name,
             _encode([*head, *operations]),

@@ -25,7 +25,7 @@ def test_whatever_a_run_may_do_a_plain_function_may_do_too() -> None:
 
     of_instances, of_the_machinery = (
         {"request", "log", "reconcile_id", "attempt", "deadline"},
-        {"children", "note_status"},
+        {"children", "knows", "note_status"},
     )
     live = {f"{name}_live" for name in public(LiveReads)}
     wanted = (public(Context) | of_instances | live | {"wait"}) - of_the_machinery - {"live"}

@@ -50,6 +50,22 @@ def test_added_while_it_runs_it_waits_until_done() -> None:
     run_in_virtual_time(main)
 
 
+def test_what_was_asked_for_during_a_run_is_taken_back_only_if_nobody_else_asked() -> None:
+    async def main() -> None:
+        queue = new_queue()
+        queue.add(A)
+        await queue.get()
+        assert not queue.take_back(A, 0)
+        queue.add(A)
+        queue.add(A)
+        assert not queue.take_back(A, 1)
+        assert queue.take_back(A, 2)
+        queue.done(A)
+        assert len(queue) == 0
+
+    run_in_virtual_time(main)
+
+
 def test_edits_go_first_and_the_background_last() -> None:
     async def main() -> None:
         queue = new_queue()
