@@ -186,6 +186,8 @@ class Operator(Generic[S_co]):
             check_error_status(error_status)
         if keys and while_deleting:
             raise ValueError("while_deleting=True: with keys=True every request comes, so leave it out")
+        if keys and error_status is not None:
+            raise ValueError("error_status=…: with keys=True no status is written, so leave it out")
         owned, whole_owned = split_whole(owns, argument="owns")
         read, whole_read = split_whole(reads, argument="reads")
         kinds, sources = split_watches(watches)

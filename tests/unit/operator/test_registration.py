@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubewright import Client, Context, Operator, Request, Resource, Watch, resource
-from kubewright.controller import Backoff, BlockingContext, changed, every, owner_label
+from kubewright.controller import Backoff, BlockingContext, changed, every, owner_label, says_nothing
 from kubewright.kinds import core_v1
 
 
@@ -91,6 +91,7 @@ def watch(**options: Any) -> Watch[core_v1.Pod]:
         ({"name": "My Controller"}, "the controller's name is 'My Controller'"),
         ({"name": ""}, "the controller's name is ''"),
         ({"keys": True, "while_deleting": True}, "while_deleting=True: with keys=True every request comes"),
+        ({"keys": True, "error_status": says_nothing}, "error_status=…: with keys=True no status is written"),
     ],
 )
 def test_an_option_is_refused_by_its_name(options: dict[str, Any], message: str) -> None:
