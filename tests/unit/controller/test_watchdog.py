@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,7 +159,8 @@ def test_the_system_tells_what_a_thread_has_waited_for_a_processor() -> None:
         for each in busy:
             each.kill()
             each.wait()
-    assert waited[1] > waited[0]
+    tells = Path(f"/proc/self/task/{us}/schedstat").exists()  # not every kernel does
+    assert waited[1] > waited[0] if tells else waited == [0, 0]
     assert starved_for(2**22 + 1) == 0  # there is no such thread
 
 
