@@ -25,6 +25,8 @@ __all__ = ["LoopWatchdog", "RunningTasks"]
 
 _LIMIT = 0.1
 _PAUSE = 0.05
+_SOON = 0.01
+"""Seconds in which an idle loop has answered, so that nothing more need be asked twenty times a second."""
 _LONGEST = 10.0
 """Seconds after which a block is told of although it goes on."""
 
@@ -103,12 +105,15 @@ class LoopWatchdog:
         sign = threading.Event()
         while not ended.wait(_PAUSE):
             sign.clear()
-            asked, starved = time.monotonic(), self._starved(thread)
+            asked = time.monotonic()
             try:
                 loop.call_soon_threadsafe(sign.set)
             except RuntimeError:  # the loop was closed
                 return
-            if sign.wait(self._limit):
+            if sign.wait(_SOON):
+                continue
+            starved = self._starved(thread)
+            if sign.wait(self._limit - _SOON):
                 continue
             frame = sys._current_frames().get(ident)
             task = asyncio.current_task(loop)
