@@ -94,13 +94,14 @@ def test_what_fails_to_start_is_named_and_what_was_started_is_stopped(error: Bas
     run_in_virtual_time(main)
 
 
-def test_a_start_that_takes_its_time_is_given_up_when_it_is_wanted_no_more() -> None:
-    @asynccontextmanager
-    async def slow(trial: Trial) -> AsyncIterator[None]:
-        async with trial.part("connecting"):
-            await asyncio.sleep(100)
-            yield
+@asynccontextmanager
+async def slow(trial: Trial) -> AsyncIterator[None]:
+    async with trial.part("connecting"):
+        await asyncio.sleep(100)
+        yield
 
+
+def test_a_start_that_takes_its_time_is_given_up_when_it_is_wanted_no_more() -> None:
     async def main() -> None:
         trial, stop = Trial(), asyncio.Event()
         asyncio.get_running_loop().call_later(5, stop.set)
@@ -118,12 +119,6 @@ def test_a_start_that_takes_its_time_is_given_up_when_another_part_dies() -> Non
     async def dies() -> None:
         await asyncio.sleep(3)
         raise ConnectionError("gone")
-
-    @asynccontextmanager
-    async def slow(trial: Trial) -> AsyncIterator[None]:
-        async with trial.part("connecting"):
-            await asyncio.sleep(100)
-            yield
 
     async def main() -> None:
         trial = Trial()
